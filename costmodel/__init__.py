@@ -1,0 +1,40 @@
+"""costmodel: how fast a language model should run on given hardware, from YAML documents compiled to formulas.
+
+    >>> import costmodel
+    >>> p = costmodel.predict("8b", "ddr5")
+    >>> p.decode.regime, round(p.tps.ceiling, 2)
+    ('memory', 19.78)
+
+Importing this loads nothing else; every name below is imported on first use.
+"""
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "predict": "api",
+    "load_model": "api",
+    "load_hardware": "api",
+    "load_technique": "api",
+    "load_engine": "api",
+    "compile": "api",
+    "Library": "library",
+    "SpecError": "language.problem",
+    "Problem": "language.problem",
+    "Prediction": "solve.prediction",
+    "Program": "compile.program",
+}
+__all__ = [*_HOMES, "__version__"]
+
+
+def __getattr__(name):
+    if name not in _HOMES:
+        raise AttributeError(f"module 'costmodel' has no attribute '{name}'")
+    from importlib import import_module
+
+    value = getattr(import_module(f"costmodel.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted([*globals(), *_HOMES])

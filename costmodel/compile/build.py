@@ -1,0 +1,169 @@
+"""From names to a :class:`Runnable`: load documents, compile, place, emit. The cold path of a prediction."""
+
+from __future__ import annotations
+
+from ..language.formula import Num
+from ..language.formula.fold import bind
+from ..language.formula.nodes import Bin
+from ..language.formula.write import text
+from ..language.problem import Mark, Source, SpecError, problem
+from ..library import Library, Spec, parse_sets
+from ..schema.names import BOUNDS
+from .emit import Emitter, row_table
+from .machine import Machine
+from .program import Program, compile_program
+from .runnable import Runnable
+from .uses import Use, read_use
+
+DEFAULT_ENGINE = "rule-of-thumb"
+
+
+class Case:
+    """What is compiled: model, hardware, engine and techniques (names, paths or loaded specs), devices, overrides."""
+
+    __slots__ = ("model", "hardware", "engine", "techniques", "devices", "sets", "specs")
+
+    def __init__(self, model, hardware, engine=None, techniques=(), devices=1, sets=()):
+        self.model, self.hardware, self.engine = model, hardware, engine
+        self.techniques, self.devices, self.sets = tuple(techniques), devices, tuple(sets)
+
+
+def load_uses(library: Library, techniques, sets, devices: int) -> list[Use]:
+    """Techniques in use; `devices` above one adds tensor parallelism unless it is given."""
+    uses = [t if isinstance(t, Use) else read_use(library, t, sets) for t in techniques]
+    names = {u.name for u in uses}
+    if devices > 1 and not names & {"tensor-parallel", "pipeline-parallel"}:
+        uses.append(read_use(library, f"tensor-parallel:ways={devices}"))
+    for path, _, mark in sets:
+        if path[0] not in {u.name for u in uses}:
+            raise problem(f"technique `{path[0]}` is not in use", mark, "in use: " + (", ".join(sorted(names)) or "none"))
+    return sorted(uses, key=lambda u: u.name)
+
+
+def load_spec(library: Library, kind: str, given, sets, option: str) -> Spec:
+    """A document from a name, a path, or a spec that is already loaded."""
+    if isinstance(given, Spec):
+        if given.kind != kind:
+            raise problem(f"this is a {given.kind} document; want a {kind}", given.mark("schema"))
+        return given
+    name = str(given)
+    return library.load(kind, name, sets, Mark(Source(option, name), 1, 1))
+
+
+def build(case: Case, library: Library) -> Runnable:
+    """Compile a case. Raises :class:`SpecError`."""
+    return Runnable(build_source(case, library)[0])
+
+
+def build_source(case: Case, library: Library) -> tuple[str, set]:
+    """Emitted source of a case, and every file that it was read from."""
+    sets = parse_sets(case.sets)
+    model = load_spec(library, "model", case.model, tuple(sets.get("model", ())), "MODEL")
+    hardware = load_spec(library, "hardware", case.hardware, tuple(sets.get("hw", ())), "--hw")
+    engine = load_spec(library, "engine", case.engine or DEFAULT_ENGINE, tuple(sets.get("engine", ())), "--engine")
+    uses = load_uses(library, case.techniques, sets.get("tech", ()), case.devices)
+    machine = Machine(compile_program(model, uses, library), hardware, engine, case.devices)
+    if uses:
+        compile_program(model, [], library)  # the base model's published figures hold, whatever a technique does to it
+    children, files = _children(machine, case, library)
+    return Emitter(machine).source(describe(machine), children), machine.files | files
+
+
+def _children(machine: Machine, case: Case, library: Library) -> tuple[dict[str, str], set]:
+    children, files = {}, set()
+    program = machine.program
+    if program.also is not None:
+        entry = program.also
+        mark = entry.use.marks.get("draft", entry.mark)
+        draft = library.load("model", entry.node["model"], mark=mark)
+        inner = Machine(compile_program(draft, [], library), machine.hardware, machine.engine, case.devices)
+        children["draft"], files = Emitter(inner).source(describe(inner), {}), files | inner.files
+        machine.notes.append(f"draft model: {draft.doc.label()}")
+    if program.machine is not None and program.machine.node not in ("None", "same", ""):
+        entry = program.machine
+        other = library.load("hardware", entry.node, mark=entry.use.marks.get("decode", entry.mark))
+        inner = Machine(program, other, machine.engine, case.devices)
+        children["decode"], files = Emitter(inner).source(describe(inner), {}), files | inner.files
+        machine.notes.append(f"decode runs on {other.doc.label()}")
+    return children, files
+
+
+def describe(machine: Machine) -> dict:
+    """META: names, rates, memory and notes, as plain data."""
+    program, hardware, engine = machine.program, machine.hardware, machine.engine
+    stored: dict[str, float] = {}
+    for item in machine.placed:
+        for tier, size in item.stored.items():
+            stored[tier] = stored.get(tier, 0) + size
+    capacity = machine.memory.capacity
+    span = machine.settings("span", "")[0]
+    total = Bin("+", machine.overhead("step"), Bin("*", Num(machine.layers()), machine.overhead("layer")))
+    overhead = bind(total, {}, BOUNDS)
+    network = hardware.doc.links.get("network")
+    embed = sum(sum(p.stored.values()) for p in machine.placed if p.row.role in ("embed", "pos"))
+    return {
+        "model": program.model.name,
+        "hardware": hardware.name,
+        "engine": engine.name,
+        "techniques": [u.text() for u in program.uses],
+        "titles": {"model": _titles(program.model), "hardware": _titles(hardware), "engine": _titles(engine)},
+        "class": next((c for c in hardware.lineage[1:]), hardware.name),
+        "rates": dict(machine.rates),
+        "stored": stored,
+        "unread": embed,
+        "file_size": sum(stored.values()),
+        "capacity": capacity,
+        "usable": None if capacity is None else capacity * hardware.doc.usable,
+        "tiers": _tiers(hardware),
+        "network": None if network is None else (network.bandwidth, network.latency),
+        "context": program.model.doc.context,
+        "span": (span.low, span.high) if span is not None else (1, 1),
+        "overhead": overhead.value if isinstance(overhead, Num) else text(overhead),
+        "layers": machine.layers(),
+        "devices": machine.devices,
+        "format": program.model.doc.weights.format,
+        "params": program.params(),
+        "rows": row_table(machine),
+        "notes": _notes(machine),
+        "not_modelled": _not_modelled(machine),
+        "no_cache": False,
+    }
+
+
+def _titles(spec: Spec) -> dict:
+    return {"en": spec.doc.label("en"), "ko": spec.doc.label("ko")}
+
+
+def _tiers(hardware: Spec) -> dict:
+    host = hardware.doc.host
+    return {n: t.capacity for n, t in (("host", host.dram), ("disk", host.disk)) if t is not None}
+
+
+def _notes(machine: Machine) -> list[str]:
+    notes = list(machine.notes)
+    for spec, what in ((machine.hardware, "hardware"), (machine.engine, "engine")):
+        assumed = sorted({k for k, s in spec.doc.sources.items() if s.kind == "assumed" and k in ("bandwidth", "capacity", "compute", "efficiency", "usable", "fp16", "int8")})
+        if assumed:
+            notes.append(f"{what} {spec.name}: assumed, not sourced: {', '.join(assumed)}")
+    if not any(k.startswith("compute") or k in machine.hardware.doc.compute for k in machine.hardware.doc.sources):
+        notes.append(f"hardware {machine.hardware.name}: peak rates have no stated source")
+    if any(p.row.op == "attention-softmax" and p.row.symbols.get("spill") is None for p in machine.placed):
+        notes.append("attention is counted unfused (scores go through memory); `flash-attention` keeps them on the chip")
+    return list(dict.fromkeys(notes))
+
+
+def _not_modelled(machine: Machine) -> list[str]:
+    out = ["queueing and network time in TTFT", "thermal and power limits", "sampling and tokenisation"]
+    for use in machine.program.uses:
+        out += [f"{use.name}: {n}" for n in use.spec.doc.not_modelled]
+    return out
+
+
+def program_of(library: Library, model, techniques=(), sets=()) -> Program:
+    """A program without a machine, for its formulas."""
+    found = parse_sets(sets)
+    spec = load_spec(library, "model", model, tuple(found.get("model", ())), "MODEL")
+    return compile_program(spec, load_uses(library, techniques, found.get("tech", ()), 1), library)
+
+
+__all__ = ["Case", "SpecError", "build", "build_source", "program_of"]

@@ -1,0 +1,89 @@
+"""Bytes per weight of each role under a number format: plain blocks, mixes by role, and published file sizes."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Mapping
+
+from ..language.formula import FormulaError, parse
+from ..language.formula.fold import number
+from ..language.problem import Mark, Problem, SpecError, suggest
+from ..library import Library, Spec
+
+Width = namedtuple("Width", "bytes parts math activations family")
+Width.__doc__ = "Bytes per weight, (format, share) parts, math type or None, bytes per activation or None, family."
+
+_DEFAULTS = {"L": 32, "d": 4096, "n_q": 1, "n_kv": 1, "d_h": 128, "vocab": 32000, "E": 0, "k": 0, "tied": 0}
+
+
+def width_of(library: Library, name: str, role: str, dims: Mapping, mark: Mark) -> Width:
+    """Width of a role when `name` is the whole model's format. Raises :class:`SpecError` for an unknown format."""
+    spec = library.load("format", name, mark=mark)
+    doc = spec.doc
+    table, field = (doc.mix, "mix") if doc.mix is not None else (doc.whole, "whole")
+    entry, key = _entry(table, role)
+    if entry is None:
+        if doc.mix is not None:
+            raise SpecError(Problem(f"format `{doc.name}`: no `default` in the mix", spec.mark("mix"), "add `default:`"))
+        return _plain(spec)
+    shares = _shares(spec, entry, (field, key), dims)
+    widths = [(_plain(spec if part == doc.name else library.load("format", part, mark=spec.mark(field, key))), share) for part, share in shares]
+    main = max(widths, key=lambda pair: pair[1])[0]
+    total = sum(w.bytes * share for w, share in widths) if len(widths) > 1 else main.bytes
+    parts = tuple((part, share) for (part, share) in shares)
+    return Width(total, parts, main.math, main.activations, doc.family or main.family)
+
+
+def plain_bytes(library: Library, name: str, mark: Mark) -> float:
+    """Bytes per element of a block format (KV cache, activations, state)."""
+    return _plain(library.load("format", name, mark=mark)).bytes
+
+
+def declared(library: Library, name: str) -> bool:
+    """Whether any document declares the format."""
+    return library.path_of("format", name) is not None
+
+
+def _plain(spec: Spec) -> Width:
+    doc = spec.doc
+    if doc.block is None or doc.size is None:
+        if doc.mix is not None:
+            raise SpecError(Problem(f"format `{doc.name}` is a mix by role; want a plain format here", spec.mark("mix")))
+        raise SpecError(Problem(f"format `{doc.name}` needs `block` and `size`", spec.mark("name")))
+    if doc.block <= 0:
+        raise SpecError(Problem("block: want a positive number of weights", spec.mark("block")))
+    return Width(doc.size / doc.block, ((doc.name, 1),), doc.math, doc.activations, doc.family)
+
+
+def _entry(table: Mapping | None, role: str):
+    for key in (role, role.partition(".")[0], "default"):
+        if table and key in table:
+            return table[key], key
+    return None, None
+
+
+def _shares(spec: Spec, entry, path: tuple, dims: Mapping) -> list[tuple[str, float]]:
+    """`q4_k`, or `{q6_k: more / L, q4_k: rest}` as (format, share) pairs that sum to one."""
+    if isinstance(entry, str):
+        return [(entry, 1)]
+    if not isinstance(entry, dict):
+        raise SpecError(Problem("want a format or `{format: share}`", spec.mark(*path)))
+    env = dict(_DEFAULTS) | dict(dims)
+    env.setdefault("d_ff", env.get("d_e", 4096))
+    env.setdefault("d_e", env["d_ff"])
+    try:
+        for name, node in spec.doc.let.items():
+            env[name] = number(node, env)
+        shares = {f: number(parse(v), env) for f, v in entry.items() if v != "rest"}
+    except FormulaError as error:
+        raise SpecError(Problem(f"format `{spec.doc.name}`: {error}", spec.mark(*path), error.help)) from None
+    rest = [f for f, v in entry.items() if v == "rest"]
+    used = sum(shares.values())
+    if any(s < 0 for s in shares.values()) or used > 1 + 1e-12 or len(rest) > 1:
+        help = "shares lie in [0, 1], and at most one format takes the `rest`"
+        raise SpecError(Problem(f"format `{spec.doc.name}`: shares sum to {used:g}", spec.mark(*path), help))
+    if rest:
+        shares[rest[0]] = 1 - used
+    elif abs(used - 1) > 1e-9:
+        raise SpecError(Problem(f"format `{spec.doc.name}`: shares sum to {used:g}", spec.mark(*path), suggest("rest", ["rest"])))
+    return [(f, s) for f, s in shares.items() if s]

@@ -1,0 +1,223 @@
+"""A program placed on a machine: peak, bandwidth and efficiency of every row, and what each tier stores."""
+
+from __future__ import annotations
+
+from ..language.formula import FormulaError, Name, Node, Num
+from ..language.formula.fold import bind, number
+from ..language.formula.nodes import Bin
+from ..language.problem import Problem, SpecError, suggest
+from ..library import Spec
+from ..schema.names import BOUNDS
+from .program import Program
+from .rows import Row
+
+CHAIN = ("fp4", "fp6", "fp8", "int8", "fp16", "bf16", "tf32", "fp32")
+KINDS = ("weights", "kv", "state", "activations")
+_TERMS = {
+    "f": "flops",
+    "w": "bytes.weights",
+    "k": "bytes.kv",
+    "s": "bytes.state",
+    "a": "bytes.activations",
+    "l": "bytes.link",
+    "fw": "floor.weights",
+    "fk": "floor.kv",
+    "h": "hops",
+    "hk": "holds.kv",
+    "hs": "holds.state",
+    "ws": "workspace",
+}
+
+
+class Placed:
+    """One row on one unit (`device` or `host`): bound terms, math type, efficiencies, and shares streamed from tiers."""
+
+    __slots__ = ("row", "unit", "repeat", "terms", "math", "rate", "eff", "streams", "stored", "bits")
+
+    def __init__(self, row: Row, unit: str, repeat: int, terms: dict):
+        self.row, self.unit, self.repeat, self.terms = row, unit, repeat, terms
+        self.math, self.rate, self.eff = "fp16", Num(1), {}
+        self.streams: dict[str, float] = {}  # "weights@host": share
+        self.stored: dict[str, float] = {}
+        self.bits = 0.0
+
+
+class Machine:
+    """A program bound to hardware and engine. `rates` are the numbers that a sweep may vary."""
+
+    def __init__(self, program: Program, hardware: Spec, engine: Spec, devices: int = 1):
+        self.program, self.hardware, self.engine, self.devices = program, hardware, engine, devices
+        self.notes = list(program.notes)
+        self.files = program.files | set(hardware.files) | set(engine.files)
+        self.memory_name, self.memory = _device_tier(hardware)
+        self.device_flags = {"sparse_load": int("sparse_load" in hardware.doc.features), "sparse_2_4": int("sparse_2_4" in hardware.doc.features)}
+        self.overlap = self._moe_overlap()
+        self.rates: dict[str, float] = {"bw": self.memory.bandwidth}
+        self.placed = [p for row in program.rows for p in self._place(row)]
+        self._check_hardware_needs()
+
+    def settings(self, name: str, field: str, family: str = "") -> tuple[Node | None, object]:
+        """One efficiency, overhead or other setting: by format family, then class, then the engine's general one."""
+        doc = self.engine.doc
+        layers = [doc.formats[family]] if family in doc.formats else []
+        layers += [doc.classes[c] for c in self.hardware.lineage if c in doc.classes]
+        for layer in [*layers, doc]:
+            value = getattr(layer, name)
+            value = getattr(value, field) if field and value is not None else value
+            if value is not None:
+                return value, layer
+        return None, doc
+
+    def efficiency(self, field: str, bits: float, family: str) -> Node:
+        """Fraction of peak or bandwidth, over M alone."""
+        own = self.hardware.doc.efficiency.get(field)
+        if own is not None and not self.engine.doc.fixed:
+            return Num(own)
+        node, _ = self.settings("efficiency", field, family)
+        if node is None:
+            return Num(1)
+        return self._engine_number(node, bits, f"efficiency.{field}")
+
+    def _engine_number(self, node: Node, bits: float, path: str) -> Node:
+        peaks = [v for k, v in self.hardware.doc.compute.items()]
+        env = {"bits": bits, "layers": self.layers(), "bandwidth": self.memory.bandwidth, "peak": max(peaks, default=0)}
+        try:
+            return bind(node, env, BOUNDS)
+        except FormulaError as error:
+            raise SpecError(Problem(f"{path}: {error}", self.engine.mark(*path.split(".")), error.help)) from None
+
+    def layers(self) -> float:
+        """Layers of the model, for overheads per layer."""
+        return self.program.dims.get("L", 1)
+
+    def overhead(self, field: str) -> Node:
+        """Fixed time per step or per layer, in seconds, over M alone."""
+        node, _ = self.settings("overhead", field)
+        return Num(0) if node is None else self._engine_number(node, 16, f"overhead.{field}")
+
+    def _moe_overlap(self) -> Node:
+        node, _ = self.settings("moe_overlap", "")
+        return Num(1) if node is None else self._engine_number(node, 16, "moe_overlap")
+
+    def _place(self, row: Row) -> list[Placed]:
+        terms = {k: self._term(row, t) for k, t in _TERMS.items()}
+        stored = number(self._term(row, "stored"))
+        repeat = self.program.repeat(row)
+        device = Placed(row, "device", repeat, terms)
+        device.stored = {"device": stored * repeat}
+        placed = [device]
+        for what, tier, share, mode, mark in row.place:
+            self._tier(tier, mode, mark)
+            if what == "weights":
+                device.stored = {"device": stored * repeat * (1 - share), tier: stored * repeat * share}
+            if mode == "compute":
+                host = Placed(row, "host", repeat, {k: _times(share, n) for k, n in terms.items()})
+                device.terms = {k: _times(1 - share, n) for k, n in terms.items()}
+                placed.append(host)
+            else:
+                device.streams[f"{what}@{tier}"] = share
+        for item in placed:
+            self._finish(item)
+        return [p for p in placed if any(n != Num(0) for n in p.terms.values()) or any(p.stored.values())]
+
+    def _term(self, row: Row, term: str) -> Node:
+        if "overlap" in row.symbols or row.op not in ("expert", "streamed"):
+            return self.program.term(row, term, device=self.device_flags)
+        row = row.copy()
+        row.symbols["overlap"] = self.overlap
+        return self.program.term(row, term, device=self.device_flags)
+
+    def _finish(self, item: Placed) -> None:
+        row = item.row
+        width = row.formats["width"]
+        item.bits = 8 * width.bytes
+        item.rate = row.resolve_arg("rate", {**self.program.dims, **self.device_flags})
+        wanted = width.math or self.settings("math", "", width.family)[0] or "fp16"
+        item.math = self._rate(wanted, item.unit, item.terms["f"] != Num(0))
+        for field in (*KINDS, "compute", "link", "host"):
+            item.eff[field] = self.efficiency(field, item.bits, width.family)
+
+    def _rate(self, wanted: str, unit: str, needed: bool) -> str:
+        doc = self.hardware.doc
+        table = doc.compute if unit == "device" else doc.host.compute
+        found = pick_rate(str(wanted), table)
+        if found is None:
+            if not needed:
+                return "none"
+            path = ("compute",) if unit == "device" else ("host", "compute")
+            help = f"give one: `--set hw.{'.'.join(path)}.{wanted}=…TFLOP/s`, or in the document"
+            raise SpecError(Problem(f"{self.hardware.name} states no peak rate for {wanted} or a wider type", self.hardware.mark(*path), help))
+        if found != wanted and needed:
+            note = f"{self.hardware.name} has no {wanted} rate{' on the host' if unit == 'host' else ''}: {found} is used"
+            if note not in self.notes:
+                self.notes.append(note)
+        self.rates[("pk_" if unit == "device" else "hpk_") + found] = table[found]
+        return found
+
+    def _tier(self, tier: str, mode: str, mark) -> None:
+        """Rates of a lower tier, refused where the machine has none."""
+        host, links = self.hardware.doc.host, self.hardware.doc.links
+        also = ((self.hardware.mark("name"), "the hardware"),)
+        if tier == "host":
+            if host.dram is None or "host" not in links and mode == "stream":
+                raise SpecError(Problem(f"{self.hardware.name}: the device's memory is the host's memory; nothing to offload to", mark, "use tier=disk", also))
+            if mode == "compute":
+                self.rates["hram"] = host.dram.bandwidth
+            else:
+                self.rates["host"] = min(links["host"].bandwidth, host.dram.bandwidth)
+            return
+        if mode == "compute":
+            raise SpecError(Problem("nothing can be computed on the disk tier", mark, "use mode=stream", also))
+        if host.disk is None:
+            raise SpecError(Problem(f"{self.hardware.name} has no disk tier", mark, "give `host: {disk: {bandwidth: …}}`", also))
+        link = links["host"].bandwidth if "host" in links else host.disk.bandwidth
+        self.rates["disk"] = min(host.disk.bandwidth, link)
+
+    def _check_hardware_needs(self) -> None:
+        doc = self.hardware.doc
+        for use in self.program.uses:
+            needs = use.spec.doc.requires
+            for field, have in (("features", doc.features), ("links", doc.links)):
+                for i, name in enumerate(getattr(needs, field)):
+                    if name not in have:
+                        mark = use.spec.mark("requires", field, i)
+                        help = f"{self.hardware.name} has: {', '.join(have) or 'none'}"
+                        also = ((self.hardware.mark(field), "the hardware"),)
+                        raise SpecError(Problem(f"`{use.name}` needs {field[:-1]} `{name}`, which {self.hardware.name} does not have", mark, help, also))
+        if any(p.terms["l"] != Num(0) or p.terms["h"] != Num(0) for p in self.placed):
+            link = doc.links.get("peer")
+            if link is None:
+                raise SpecError(Problem(f"{self.hardware.name} has no peer link between devices", self.hardware.mark("links"), "give `links: {peer: {bandwidth: …}}`"))
+            self.rates["peer"], self.rates["peer_latency"] = link.bandwidth, link.latency
+
+
+def pick_rate(wanted: str, table) -> str | None:
+    """The type that runs where `wanted` has no rate: the next in fp4 → fp8 → int8 → fp16 = bf16 → tf32 → fp32."""
+    if wanted in table:
+        return wanted
+    if wanted == "bf16" and "fp16" in table:
+        return "fp16"
+    start = CHAIN.index(wanted) if wanted in CHAIN else CHAIN.index("int8") if wanted == "int4" else len(CHAIN)
+    return next((d for d in CHAIN[start:] if d in table and d != "fp6"), None)
+
+
+def _times(share: float, node: Node) -> Node:
+    return bind(Bin("*", Num(share), node), {}, BOUNDS)
+
+
+def _device_tier(hardware: Spec):
+    entries = list(hardware.doc.memory.items())
+    if hardware.doc.abstract:
+        raise SpecError(Problem(f"`{hardware.name}` is a class of hardware, not a machine", hardware.mark("abstract"), "name a document that extends it"))
+    if len(entries) != 1:
+        mark = hardware.mark("memory") if entries else hardware.mark("name")
+        raise SpecError(Problem(f"{hardware.name}: want exactly one entry under `memory`, got {len(entries)}", mark, "host RAM goes under `host:`"))
+    return entries[0]
+
+
+def usable_capacity(hardware: Spec) -> tuple[float | None, float | None]:
+    """Stated and usable capacity of the device tier in bytes; None where unknown."""
+    capacity = _device_tier(hardware)[1].capacity
+    return capacity, None if capacity is None else capacity * hardware.doc.usable
+
+

@@ -1,0 +1,281 @@
+"""A `Program`: the rows of a model under techniques, with its schedule. Seen as sympy here; bound to a machine later."""
+
+from __future__ import annotations
+
+from ..language.formula import Name, Node
+from ..language.formula.fold import number
+from ..language.problem import Problem, SpecError, suggest
+from ..library import Library, Spec
+from . import rewrite
+from .dims import read_dims, solve_dims
+from .formats import declared, plain_bytes, width_of
+from .rows import Row, expand_blocks
+from .schedule import merge_schedules
+from .uses import Use
+
+PHASES = ("prefill", "decode")
+
+
+class Program:
+    """Rows, dims and schedule of one model under techniques; no machine yet.
+
+    `rows` hold formulas; `dims` are numbers; `formulas` are the dims as given; `fields`, `also`, `machine` are the
+    schedule; `notes` say what was assumed.
+    """
+
+    def __init__(self, model: Spec, uses: list[Use], library: Library):
+        self.model, self.uses, self.library = model, uses, library
+        self.notes: list[str] = []
+        self.files = set(model.files)
+        for use in uses:
+            self.files |= set(use.spec.files)
+        self.rows: list[Row] = []
+        self.dims: dict = {}
+        self.formulas: dict[str, Node] = {}
+        self.fields, self.also, self.machine = merge_schedules(uses)
+
+    def term(self, row: Row, name: str, symbolic: bool = False, device: dict | None = None) -> Node:
+        """A term of a row over B, T, S, R, M, H; `symbolic` keeps the model's dims as names."""
+        device = device or {"sparse_load": 0, "sparse_2_4": 0}
+        if symbolic:
+            return row.resolve(name, {**{d: Name(d) for d in self.dims}, **device})
+        return row.resolve(name, {**self.dims, **device})
+
+    def params(self, only: str = "*") -> int:
+        """Parameters stored, over rows whose role matches."""
+        from fnmatch import fnmatchcase
+
+        total = sum(number(self.term(r, "params")) * self.repeat(r) for r in self.rows if fnmatchcase(r.role, only))
+        return round(total)
+
+    def active_params(self) -> int:
+        """Parameters a token uses: all, less the inactive share of routed experts."""
+        total = 0.0
+        for row in self.rows:
+            stored = number(self.term(row, "params"))
+            if row.op == "expert":
+                stored *= number(row.resolve_arg("active", self.dims)) / number(row.resolve_arg("experts", self.dims))
+            elif row.op == "streamed":
+                stored = number(row.resolve_arg("active", self.dims))
+            total += stored * self.repeat(row)
+        return round(total)
+
+    def repeat(self, row: Row) -> int:
+        """How many layers have the row."""
+        return int(number(row.repeat, self.dims))
+
+    def flops(self, phase: str = "prefill", *, values: bool = False):
+        """FLOPs of a phase as a sympy expression in B, prompt/context and the model's dims (`values`: dims as numbers)."""
+        return self._sum(phase, ("flops",), values)
+
+    def bytes(self, phase: str = "prefill", kind: str | None = None, *, values: bool = False):
+        """Bytes of a phase as a sympy expression: of one `kind` (weights, kv, state, activations, link), or all on the device."""
+        kinds = ("weights", "kv", "state", "activations")
+        if kind is not None and kind not in (*kinds, "link"):
+            raise ValueError(f"no kind of bytes `{kind}`: {suggest(kind, (*kinds, 'link'))}")
+        return self._sum(phase, tuple(f"bytes.{k}" for k in ((kind,) if kind else kinds)), values)
+
+    def _sum(self, phase: str, terms: tuple, values: bool):
+        from .lens import phase_sum
+
+        if phase not in PHASES:
+            raise ValueError(f"no phase `{phase}`: {suggest(phase, PHASES)}")
+        return phase_sum(self, phase, terms, values)
+
+
+def compile_program(model: Spec, uses: list[Use], library: Library) -> Program:
+    """The recipe: stand-in → dims → expand → insert/drop → format → set → replace → scale → add → place."""
+    _refuse_abstract(model)
+    steps = rewrite.steps_of(uses)
+    _check_conflicts(uses)
+    _check_requirements(model, uses, library)
+    base = model
+    model = _stand_in(model, steps, library)
+    program = Program(model, uses, library)
+    program.files |= set(base.files)
+    program.formulas = rewrite.scale_and_set_dims(read_dims(model), steps, model.name)
+    program.dims = solve_dims(model, program.formulas)
+    steps = [s for s in steps if rewrite.active(s, program.dims)]
+    rows = expand_blocks(model, program.dims, library)
+    _base_formats(program, rows, base)
+    rows = rewrite.drop_and_insert(rows, steps, program.dims, library, model.name)
+    _inserted_formats(program, rows, base)
+    rewrite.change_formats(rows, steps, model.name)
+    _widths(program, rows)
+    rewrite.set_symbols(rows, steps, program.dims, model.name)
+    rewrite.replace_terms(rows, steps, model.name)
+    rewrite.scale_terms(rows, steps, program.dims, model.name)
+    rewrite.add_terms(rows, steps, model.name)
+    rewrite.place_rows(rows, steps, program.dims, model.name)
+    program.rows = rows
+    for row in rows:
+        program.files |= set(row.origin.files)
+    for use in uses:
+        program.notes += [f"{use.name}: {n}" for n in use.spec.doc.assumptions]
+    if not uses:
+        check_published(program)
+    return program
+
+
+def check_published(program: Program) -> None:
+    """The document's `checks` against what its blocks sum to. Raises :class:`SpecError` with both figures."""
+    for name in ("params", "active_params"):
+        text = getattr(program.model.doc.checks, name)
+        if text is None:
+            continue
+        mark = program.model.mark("checks", name)
+        head, _, tail = str(text).partition("+-")
+        try:
+            want, tolerance = float(head), float(tail.strip().rstrip("%") or 0) / 100
+        except ValueError:
+            raise SpecError(Problem(f"checks.{name}: `{text}` is not a check", mark, "write `8.03e9 +- 0.5%`")) from None
+        got = program.params() if name == "params" else program.active_params()
+        if abs(got - want) > tolerance * want + 0.5:
+            raise SpecError(Problem(f"checks.{name}: the blocks sum to {got:,}, not {want:,.0f} +- {tolerance:.2%}", mark, "a dim is wrong, or the figure is"))
+
+
+def _refuse_abstract(model: Spec) -> None:
+    if model.doc.abstract:
+        raise SpecError(Problem(f"model `{model.name}` is abstract: a parent for others", model.mark("abstract"), "name a model that has it as `architecture:`"))
+
+
+def _check_conflicts(uses: list[Use]) -> None:
+    seen: dict[str, Use] = {}
+    for use in uses:
+        if use.name in seen:
+            raise SpecError(Problem(f"technique `{use.name}` is given twice", use.spec.mark("name")))
+        seen[use.name] = use
+    for use in uses:
+        for i, other in enumerate(use.spec.doc.conflicts):
+            if other in seen:
+                place = ((seen[other].spec.mark("name"), "and here"),)
+                raise SpecError(Problem(f"`{use.name}` and `{other}` cannot be combined", use.spec.mark("conflicts", i), None, place))
+
+
+def _check_requirements(model: Spec, uses: list[Use], library: Library) -> None:
+    dims = roles = None
+    for use in uses:
+        needs = use.spec.doc.requires
+        if needs.dims or needs.roles or needs.conditions:
+            if dims is None:
+                dims = solve_dims(model, read_dims(model))
+                roles = {r.role for r in expand_blocks(model, dims, library)}
+            _model_needs(model, use, needs, dims, roles)
+
+
+def _model_needs(model: Spec, use: Use, needs, dims: dict, roles: set) -> None:
+    from fnmatch import fnmatchcase
+
+    for i, name in enumerate(needs.dims):
+        if name not in dims:
+            mark = use.spec.mark("requires", "dims", i)
+            raise SpecError(Problem(f"`{use.name}` needs dim `{name}`, which {model.name} does not have", mark, None, ((model.mark("dims"), "the model's dims"),)))
+    for i, pattern in enumerate(needs.roles):
+        if not any(fnmatchcase(r, pattern) for r in roles):
+            mark = use.spec.mark("requires", "roles", i)
+            help = "the model has: " + ", ".join(sorted(roles))
+            raise SpecError(Problem(f"`{use.name}` needs a row of role `{pattern}`, which {model.name} does not have", mark, help, ((model.mark("name"), "the model"),)))
+    for message, node in needs.conditions.items():
+        from ..language.formula import names
+
+        mark = use.spec.mark("requires", "conditions", message)
+        env = {**dims, **{k: v.value for k, v in use.numbers().items()}}
+        lacking = [n for n in names(node) if n not in env]
+        if lacking:
+            raise SpecError(Problem(f"`{use.name}` needs dim `{lacking[0]}`", mark, suggest(lacking[0], env)))
+        if not number(node, env):
+            used = [n for n in names(node) if n in model.doc.dims]
+            places = tuple((model.mark("dims", n), f"{n} = {dims[n]:g}") for n in used)
+            knobs = tuple((use.marks[n], f"{n} = {use.values[n]}") for n in names(node) if n in use.marks)
+            raise SpecError(Problem(f"`{use.name}`: {message}", mark, None, places + knobs))
+
+
+def _stand_in(model: Spec, steps: list, library: Library) -> Spec:
+    chosen = None
+    for step in steps:
+        name = step.item.model
+        if name is None:
+            continue
+        mark = rewrite.mark_of(step, "model")
+        other = library.load("model", str(step.use.values.get(name, name)), mark=step.use.marks.get(name, mark))
+        if chosen is not None and chosen[0].name != other.name:
+            raise rewrite._clash("the model", mark, chosen[1])
+        chosen = (other, mark)
+    if chosen is None:
+        return model
+    _refuse_abstract(chosen[0])
+    return chosen[0]
+
+
+def _base_formats(program: Program, rows: list[Row], base: Spec) -> None:
+    """The model's own formats on every row; `size` scales the weights of all roles alike.
+
+    A stand-in model takes the formats of the model that it stands in for, at their natural size.
+    """
+    library, doc = program.library, base.doc
+    name, size = doc.weights.format, doc.weights.size if base is program.model else None
+    mark = base.mark("weights", "format")
+    factor = 1.0
+    if not declared(library, name):
+        if doc.weights.size is None:
+            raise SpecError(Problem(f"no format `{name}`", mark, suggest(name, library.names("format")) + " (or give `size:`)"))
+        program.notes.append(f"format `{name}` is not declared: its bits per weight follow from the stated size")
+        name = "int8"
+        size = doc.weights.size if base is program.model else None
+        factor = 1.0 if size else doc.weights.size / max(1, _stored(program, rows, name, mark, own=base))
+    if size is not None:
+        factor = size / _stored(program, rows, name, mark)
+    for row in rows:
+        row.formats = {"weights": (name, None, factor), "kv": (doc.kv.format, None, 1), "activations": (doc.activations.format, None, 1)}
+        row.formats["state"] = (doc.state.format, None, 1)
+    program.base_format = (doc.weights.format, doc.weights.size)
+
+
+def _stored(program: Program, rows: list[Row], name: str, mark, own: Spec | None = None) -> float:
+    if own is not None and own is not program.model:
+        dims = solve_dims(own, read_dims(own))
+        other = Program(own, [], program.library)
+        other.dims, other.rows = dims, expand_blocks(own, dims, program.library)
+        return _stored(other, other.rows, name, mark)
+    total = 0.0
+    for row in rows:
+        params = number(row.resolve("params", program.dims)) * program.repeat(row)
+        if params:
+            total += params * width_of(program.library, name, row.role, program.dims, mark).bytes
+    return total
+
+
+def _inserted_formats(program: Program, rows: list[Row], base: Spec) -> None:
+    first = next(r for r in rows if r.formats)
+    for row in rows:
+        if not row.formats:
+            row.formats = dict(first.formats)
+
+
+def _widths(program: Program, rows: list[Row]) -> None:
+    """Row symbols of the formats: bytes per weight, activation, KV and state element."""
+    library = program.library
+    cache: dict = {}
+    for row in rows:
+        name, mark, factor = row.formats["weights"]
+        mark = mark or program.model.mark("weights", "format")
+        key = (name, row.role, factor)
+        if key not in cache:
+            cache[key] = width_of(library, name, row.role, program.dims, mark)
+        width = cache[key]
+        row.formats["width"] = width
+        row.symbols["w_format"] = _num(width.bytes * factor)
+        for symbol, what in (("kv_bytes", "kv"), ("a_bytes", "activations"), ("s_bytes", "state")):
+            fmt, where, _ = row.formats[what]
+            key = (what, fmt)
+            if key not in cache:
+                cache[key] = plain_bytes(library, fmt, where or program.model.mark(what, "format"))
+            row.symbols[symbol] = _num(cache[key])
+        if width.activations is not None:
+            row.symbols["a_bytes"] = _num(width.activations)
+
+
+def _num(value):
+    from ..language.formula import Num
+
+    return Num(int(value) if value == int(value) else value)

@@ -1,0 +1,169 @@
+"""Operator rows: what a model is made of once its blocks are expanded. Terms stay formulas until a machine is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..language.formula import FormulaError, Node, Num
+from ..language.formula import names as names_of
+from ..language.formula import parse
+from ..language.formula.fold import bind, number
+from ..language.formula.nodes import Bin, Name
+from ..language.problem import Mark, Problem, SpecError, suggest
+from ..library import Library, Spec
+from ..schema.names import BOUNDS, SYMBOLS, TERMS
+
+_ZERO = Num(0)
+
+
+class Row:
+    """One operator of one block.
+
+    `terms` are formulas over args, helper names, symbols and the workload; `args` and `symbols` give those names'
+    formulas; `repeat` is how many layers have the row; `weights`, `kv`, `activations` name number formats.
+    """
+
+    __slots__ = ("block", "name", "role", "op", "repeat", "terms", "args", "let", "symbols", "formats", "place", "mark", "history", "origin")
+
+    def __init__(self, block: str, name: str, role: str, op: Spec, repeat: Node, args: dict, mark: Mark):
+        self.block, self.name, self.role, self.op, self.repeat = block, name, role, op.doc.name, repeat
+        self.args, self.mark = args, mark
+        self.let = dict(op.doc.let)
+        self.terms = _terms(op.doc)
+        self.symbols: dict[str, Node] = {}
+        self.formats: dict[str, tuple] = {}
+        self.place: list[tuple] = []  # (what, tier, share node, mode, mark)
+        self.history: list[tuple] = []  # (description, mark)
+        self.origin = op
+
+    def copy(self) -> Row:
+        """An independent copy."""
+        twin = object.__new__(Row)
+        for slot in Row.__slots__:
+            value = getattr(self, slot)
+            setattr(twin, slot, value.copy() if isinstance(value, (dict, list)) else value)
+        return twin
+
+    def resolve(self, term: str, dims: Mapping[str, Node | int | float]) -> Node:
+        """A term with every name replaced down to the values of `dims` and workload names."""
+        return Resolver(self, dims).expand(self.terms[term])
+
+    def resolve_arg(self, name: str, dims: Mapping[str, Node | int | float]) -> Node:
+        """An argument of the operator, bound to dims."""
+        return Resolver(self, dims).lookup(name)
+
+
+class Resolver:
+    """Binds the names of one row, each once; a symbol may refer to other symbols, not to itself."""
+
+    def __init__(self, row: Row, dims: Mapping):
+        self.row, self.dims = row, dims
+        self.known: dict[str, Node] = {}
+        self.active: list[str] = []
+
+    def expand(self, node: Node) -> Node:
+        """`node` with all names bound."""
+        env = {n: self.lookup(n) for n in names_of(node)}
+        try:
+            return bind(node, env, BOUNDS)
+        except FormulaError as error:
+            raise SpecError(Problem(f"{self.row.block}.{self.row.name}: {error}", self.row.mark, error.help)) from None
+
+    def lookup(self, name: str) -> Node:
+        """The formula a name stands for."""
+        if name in self.known:
+            return self.known[name]
+        if name in BOUNDS:
+            return Name(name)
+        if name in self.active:
+            loop = " -> ".join([*self.active[self.active.index(name) :], name])
+            raise SpecError(Problem(f"`set` goes in a circle: {loop}", self.row.mark))
+        self.active.append(name)
+        value = self.find(name)
+        self.active.pop()
+        self.known[name] = value
+        return value
+
+    def find(self, name: str) -> Node:
+        """The formula behind a name, expanded."""
+        row = self.row
+        if name in row.symbols:
+            return self.expand(row.symbols[name])
+        if name in row.args:
+            return bind_dims(row.args[name], self.dims, row.mark)
+        if name in row.let:
+            return self.expand(row.let[name])
+        if name in self.dims:
+            value = self.dims[name]
+            return value if isinstance(value, tuple) else Num(value)
+        if name in SYMBOLS:
+            default = SYMBOLS[name][1]
+            return self.lookup(default) if isinstance(default, str) else Num(default)
+        raise SpecError(Problem(f"{row.block}.{row.name}: unknown name `{name}`", row.mark, suggest(name, [*row.args, *row.let, *self.dims])))
+
+
+def bind_dims(node: Node, dims: Mapping, mark: Mark) -> Node:
+    """A formula of dims; an unknown dim is an error that names the nearest."""
+    missing = [n for n in names_of(node) if n not in dims and n not in BOUNDS and n not in SYMBOLS]
+    if missing:
+        name = sorted(missing)[0]
+        raise SpecError(Problem(f"dim `{name}` is not given", mark, suggest(name, dims)))
+    try:
+        return bind(node, dims)
+    except FormulaError as error:
+        raise SpecError(Problem(str(error), mark, error.help)) from None
+
+
+def expand_blocks(model: Spec, dims: Mapping[str, int | float], library: Library) -> list[Row]:
+    """Rows of all blocks that repeat at least once. Raises :class:`SpecError` for unknown operators or arguments."""
+    rows: list[Row] = []
+    for name, block in model.doc.blocks.items():
+        mark = model.mark("blocks", name)
+        repeat = bind_dims(block.repeat, dims, model.mark("blocks", name, "repeat"))
+        count = number(repeat)
+        if count < 0 or count != int(count):
+            raise SpecError(Problem(f"block `{name}` repeats {count:g} times; want a whole number", mark))
+        for row_name, row in block.ops.items() if count else ():
+            path = ("blocks", name, "ops", row_name)
+            made = make_row(model, path, name, row_name, row, block.repeat, dims, library)
+            if made is not None:
+                rows.append(made)
+    if not rows:
+        raise SpecError(Problem("the model has no operators", model.mark("name"), "name an `architecture:` or write `blocks:`"))
+    return rows
+
+
+def make_row(spec: Spec, path: tuple, block: str, name: str, row, repeat: Node, dims, library: Library) -> Row | None:
+    """One row from its entry in a model or technique, or None where its `when` is zero."""
+    mark = spec.mark(*path)
+    if row.when is not None and number(bind_dims(row.when, dims, spec.mark(*path, "when"))) == 0:
+        return None
+    op = library.load("operator", row.op, mark=spec.mark(*path, "op"))
+    if op.doc.abstract:
+        raise SpecError(Problem(f"operator `{row.op}` is abstract", spec.mark(*path, "op")))
+    args = {a: parse(v.default) if not isinstance(v.default, tuple) else v.default for a, v in op.doc.args.items() if not isinstance(v, str)}
+    for key, value in (row.model_extra or {}).items():
+        where = spec.mark(*path, key)
+        if key not in op.doc.args:
+            raise SpecError(Problem(f"operator `{row.op}` has no argument `{key}`", spec.mark(*path, key, key=True), suggest(key, op.doc.args)))
+        try:
+            args[key] = parse(value)
+        except FormulaError as error:
+            raise SpecError(Problem(f"{name}.{key}: {error}", where.shift(error.column - 1), error.help)) from None
+        bind_dims(args[key], dims, where)
+    missing = [a for a in op.doc.args if a not in args]
+    if missing:
+        raise SpecError(Problem(f"`{name}` needs `{missing[0]}` for operator `{row.op}`", mark))
+    return Row(block, name, row.role, op, repeat, args, mark)
+
+
+def _terms(doc) -> dict[str, Node]:
+    terms = {"flops": doc.flops, "params": doc.params, "hops": doc.hops}
+    for group in ("bytes", "holds"):
+        terms |= {f"{group}.{field}": node for field, node in getattr(doc, group)}
+    for field in ("weights", "kv"):
+        node = getattr(doc.floor, field)
+        terms[f"floor.{field}"] = terms[f"bytes.{field}"] if node is None else node
+    terms["stored"] = Bin("*", doc.params, Name("w_stored"))
+    terms["workspace"] = terms["bytes.activations"] if doc.workspace is None else doc.workspace
+    return {t: terms[t] if terms[t] is not None else _ZERO for t in TERMS}

@@ -1,0 +1,97 @@
+"""A technique in use: `speculative-decoding:drafted=4,acceptance=0.7` read against the document's knobs."""
+
+from __future__ import annotations
+
+from ..language.formula.nodes import Node, Num
+from ..language.problem import Mark, Problem, Source, SpecError, problem, suggest
+from ..language.yamlread import parse
+from ..library import Library, Spec
+
+
+class Use:
+    """A technique document with a value for every knob (`values`), and where each value was given (`marks`)."""
+
+    __slots__ = ("spec", "values", "marks")
+
+    def __init__(self, spec: Spec, values: dict, marks: dict):
+        self.spec, self.values, self.marks = spec, values, marks
+
+    @property
+    def name(self) -> str:
+        """The technique's name."""
+        return self.spec.doc.name
+
+    def numbers(self) -> dict[str, Node]:
+        """Numeric knobs as formula nodes."""
+        return {k: Num(v) for k, v in self.values.items() if isinstance(v, (int, float)) and not isinstance(v, bool)}
+
+    def text(self) -> str:
+        """Canonical spelling, with every knob."""
+        given = ",".join(f"{k}={v}" for k, v in self.values.items() if v is not None)
+        return f"{self.name}:{given}" if given else self.name
+
+
+def read_use(library: Library, text: str, sets: tuple = ()) -> Use:
+    """Read `name:knob=value,…`. Raises :class:`SpecError` with the nearest technique or knob."""
+    name, _, rest = str(text).partition(":")
+    if "/" in text and text.endswith((".yaml", ".yml")):
+        name, rest = text, ""
+    elif ".yaml:" in text:
+        head, _, rest = text.partition(".yaml:")
+        name = head + ".yaml"
+    source = Source("--technique", text)
+    spec = library.load("technique", name.strip(), mark=Mark(source, 1, 1))
+    use = Use(spec, {}, {})
+    for knob_name, knob in spec.doc.knobs.items():
+        use.values[knob_name] = _default(spec, knob_name, knob)
+        use.marks[knob_name] = spec.mark("knobs", knob_name)
+    column = len(name) + 2
+    for part in rest.split(",") if rest else ():
+        key, equals, value = part.partition("=")
+        mark = Mark(source, 1, column)
+        column += len(part) + 1
+        if not equals:
+            raise problem(f"`{part}` is not knob=value", mark, suggest(key, spec.doc.knobs))
+        assign(use, key.strip(), parse(Source(source.name, value.strip() or "null")).data, mark)
+    for path, value, mark in sets:
+        if path[0] == spec.doc.name:
+            if len(path) != 2:
+                raise problem("set a knob as tech.<technique>.<knob>=value", mark, suggest("", spec.doc.knobs))
+            assign(use, path[1], value, mark)
+    return use
+
+
+def assign(use: Use, key: str, value, mark: Mark) -> None:
+    """Give a knob a value, checked against its range or choices."""
+    knob = use.spec.doc.knobs.get(key)
+    if knob is None:
+        raise problem(f"technique `{use.name}` has no knob `{key}`", mark, suggest(key, use.spec.doc.knobs) if use.spec.doc.knobs else "it has none")
+    use.values[key] = _checked(use.spec, key, knob, value, mark)
+    use.marks[key] = mark
+
+
+def _default(spec: Spec, name: str, knob):
+    if knob.model is not None or knob.hardware is not None:
+        return knob.model or knob.hardware or None
+    if knob.default is None:
+        raise SpecError(Problem(f"knob `{name}` has no default", spec.mark("knobs", name), "add `default:`"))
+    return _checked(spec, name, knob, knob.default, spec.mark("knobs", name))
+
+
+def _checked(spec: Spec, name: str, knob, value, mark: Mark):
+    declared = [(spec.mark("knobs", name), "declared here")] if mark.source.name == "--technique" or mark.source.name[:5] == "--set" else []
+    if knob.model is not None or knob.hardware is not None:
+        if not isinstance(value, str):
+            raise problem(f"knob `{name}` is the name of a document", mark, also=declared)
+        return value
+    if knob.one_of is not None:
+        if value not in knob.one_of:
+            raise problem(f"knob `{name}`: `{value}` is not a choice", mark, suggest(str(value), knob.one_of), declared)
+        return value
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise problem(f"knob `{name}` is a number, got `{value}`", mark, also=declared)
+    if knob.whole and value != int(value):
+        raise problem(f"knob `{name}` is a whole number, got {value}", mark, also=declared)
+    if knob.range and not knob.range[0] <= value <= knob.range[1]:
+        raise problem(f"knob `{name}`: {value} is outside {knob.range[0]:g} … {knob.range[1]:g}", mark, also=declared)
+    return value

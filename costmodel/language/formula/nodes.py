@@ -1,0 +1,61 @@
+"""Nodes of the formula tree: immutable, comparable, and ignorant of who reads them."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Iterator
+
+Num = namedtuple("Num", "value")
+Num.__doc__ = "A number: int (exact) or float."
+Name = namedtuple("Name", "id")
+Name.__doc__ = "A symbol, bound later."
+Neg = namedtuple("Neg", "operand")
+Neg.__doc__ = "Unary minus."
+Bin = namedtuple("Bin", "op left right")
+Bin.__doc__ = "`+ - * / **`, a comparison (`< <= > >= == !=`) or `and`/`or`, by `op`."
+Call = namedtuple("Call", "fn args")
+Call.__doc__ = "A call of one of `FUNCTIONS`."
+
+Node = Num | Name | Neg | Bin | Call
+
+FUNCTIONS = {
+    "min": (1, 8),
+    "max": (1, 8),
+    "ceil": (1, 1),
+    "floor": (1, 1),
+    "log2": (1, 1),
+    "sqrt": (1, 1),
+    "ceil_to": (2, 2),
+    "where": (3, 3),
+}
+COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+
+
+def children(node: Node) -> tuple:
+    """The nodes directly below."""
+    if isinstance(node, Bin):
+        return (node.left, node.right)
+    if isinstance(node, Call):
+        return node.args
+    return (node.operand,) if isinstance(node, Neg) else ()
+
+
+def rebuild(node: Node, parts: tuple) -> Node:
+    """The same node over other children."""
+    if isinstance(node, Bin):
+        return Bin(node.op, *parts)
+    if isinstance(node, Call):
+        return Call(node.fn, tuple(parts))
+    return Neg(*parts) if isinstance(node, Neg) else node
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """Every node of the tree, the root first."""
+    yield node
+    for child in children(node):
+        yield from walk(child)
+
+
+def names(node: Node) -> set[str]:
+    """The symbols a formula uses."""
+    return {n.id for n in walk(node) if isinstance(n, Name)}

@@ -1,0 +1,21 @@
+"""pydantic models of the seven kinds of document, one kind a file."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+KINDS = {
+    "hardware": ("hardware", "Hardware"),
+    "model": ("model", "Model"),
+    "operator": ("operator", "Operator"),
+    "format": ("format", "NumberFormat"),
+    "technique": ("technique", "Technique"),
+    "engine": ("engine", "Engine"),
+    "study": ("study", "Study"),
+}
+
+
+def model_of(kind: str):
+    """The pydantic class of a kind; imported on first use."""
+    module, name = KINDS[kind]
+    return getattr(import_module(f".{module}", __name__), name)

@@ -1,0 +1,138 @@
+"""What every document shares: header, sources, and the field types Text, Quantity and Formula."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from ..language import units
+from ..language.formula import FormulaError, Node, parse
+from ..language.formula.dims import check
+from ..language.formula.fold import number
+from ..language.units import BYTE, BYTE_RATE, COUNT, FLOP_RATE, SECOND, WATT, Dim, UnitError
+
+__all__ = ["Doc", "Part", "Source", "Title"]
+
+NAME = r"^[a-z0-9][a-z0-9._+-]*$"
+IDENT = r"^[A-Za-z_][A-Za-z0-9_]*$"
+DTYPES = ("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp6", "fp4", "int8", "int4")
+
+
+def refuse(message: str, help: str | None = None, column: int | None = None) -> PydanticCustomError:
+    """An error of one field; `column` counts from 1 inside the scalar."""
+    safe = message.replace("{", "(").replace("}", ")")
+    return PydanticCustomError("costmodel", safe, {"help": help or "", "column": column or 0})
+
+
+class Part(BaseModel):
+    """A mapping inside a document: unknown fields are refused, values are frozen."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True, use_attribute_docstrings=True, validate_default=True)
+
+
+class Title(Part):
+    """A title in English and, optionally, Korean."""
+
+    en: str
+    ko: str | None = None
+
+
+def _title(value: Any) -> Any:
+    return {"en": str(value)} if isinstance(value, (str, int, float)) and not isinstance(value, bool) else value
+
+
+TitleField = Annotated[Title, BeforeValidator(_title)]
+Text = Annotated[str, BeforeValidator(lambda v: str(v) if isinstance(v, (int, float)) and not isinstance(v, bool) else v)]
+
+
+class Source(Part):
+    """Where a number comes from."""
+
+    kind: Literal["datasheet", "paper", "measured", "derived", "assumed"]
+    ref: Text
+    url: str | None = None
+    date: Text | None = None
+    where: Text | None = None
+
+
+class Doc(Part):
+    """The header of every document."""
+
+    schema_: str = Field(alias="schema", description="`costmodel/<kind>@1`, the first line")
+    name: str = Field(pattern=NAME, max_length=80)
+    title: TitleField | None = None
+    """Shown in reports; text or `{en: …, ko: …}`."""
+    description: Text = ""
+    extends: str | None = None
+    """One parent document of the same kind; this one is merged over it."""
+    abstract: bool = False
+    """A parent only: it cannot be used by itself."""
+    aliases: tuple[Text, ...] = ()
+    sources: dict[str, Source] = {}
+
+    def label(self, lang: str = "en") -> str:
+        """The title in `lang`, English where there is none, else the name."""
+        if self.title is None:
+            return self.name
+        return (self.title.ko if lang == "ko" else None) or self.title.en
+
+
+def quantity(want: Dim, *, positive: bool = True, low: float | None = None, high: float | None = None):
+    """A field type: a number with unit of dimension `want`, or `= formula` over the document's `params`."""
+
+    def read(value: Any, info) -> float | int | None:
+        if value is None:
+            return None
+        try:
+            if isinstance(value, str) and value.lstrip().startswith("="):
+                result = _from_formula(value, want, info.context or {})
+            else:
+                result = units.quantity(value, want)
+        except UnitError as error:
+            raise refuse(str(error), error.help) from None
+        except FormulaError as error:
+            raise refuse(str(error), error.help, error.column) from None
+        return _in_range(result, 0 if positive else low, high, positive)
+
+    shape = {"type": ["string", "number"] if want == COUNT else "string", "examples": [units.example(want)]}
+    return Annotated[float | int, BeforeValidator(read), WithJsonSchema(shape)]
+
+
+def _in_range(result, low, high, strict: bool):
+    if low is not None and (result < low or strict and result <= low):
+        raise refuse(f"want a value greater than {low}, got {result:g}")
+    if high is not None and result > high:
+        raise refuse(f"want at most {high}, got {result:g}")
+    return result
+
+
+def _from_formula(value: str, want: Dim, context: dict) -> float | int:
+    params = context.get("params", {})
+    node = parse(value)
+    check(node, {k: d for k, (_, d) in params.items()}, want if want != FLOP_RATE else (FLOP_RATE, COUNT.times(SECOND, -1)))
+    return number(node, {k: v for k, (v, _) in params.items()})
+
+
+def _formula(value: Any) -> Node | None:
+    if value is None:
+        return None
+    try:
+        return parse(value)
+    except FormulaError as error:
+        raise refuse(str(error), error.help, error.column) from None
+
+
+Formula = Annotated[
+    Any, BeforeValidator(_formula), WithJsonSchema({"type": ["string", "number"], "description": "formula", "examples": ["2 * B * T * d"]})
+]
+Bytes = quantity(BYTE)
+ByteRate = quantity(BYTE_RATE)
+FlopRate = quantity(FLOP_RATE)
+Seconds = quantity(SECOND, positive=False, low=0)
+Watts = quantity(WATT)
+Fraction = quantity(COUNT, high=1)
+Positive = quantity(COUNT)
+Ident = Annotated[str, Field(pattern=IDENT, max_length=40)]
+Dtype = Literal["fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp6", "fp4", "int8", "int4"]

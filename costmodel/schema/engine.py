@@ -1,0 +1,53 @@
+"""Engine documents: the only place for efficiencies, fixed times and the type that the maths runs in."""
+
+from __future__ import annotations
+
+from .common import Doc, Dtype, Formula, Part, Positive
+
+
+class Efficiency(Part):
+    """Fractions of bandwidth (by kind of bytes) and of peak rate; formulas of M (tokens in the pass) and bits."""
+
+    weights: Formula = None
+    kv: Formula = None
+    state: Formula = None
+    activations: Formula = None
+    compute: Formula = None
+    link: Formula = None
+    host: Formula = None
+
+
+class Overhead(Part):
+    """Fixed times: per pass, and per layer of a pass."""
+
+    step: Formula = None
+    layer: Formula = None
+
+
+class Span(Part):
+    """The span that holds 80 % of comparable measurements, as multiples of the expected speed."""
+
+    low: Positive
+    high: Positive
+
+
+class Settings(Part):
+    """What an engine states for all devices, or for one class of them."""
+
+    efficiency: Efficiency = Efficiency()
+    overhead: Overhead = Overhead()
+    math: Dtype | None = None
+    moe_overlap: Formula = None
+    """Share of the uniform law's distinct experts that are really read."""
+    span: Span | None = None
+
+
+class Engine(Doc, Settings):
+    """An inference engine."""
+
+    fixed: bool = False
+    """A device's own efficiencies do not apply (the ideal engine)."""
+    classes: dict[str, Settings] = {}
+    """Settings by hardware class, over the general ones."""
+    formats: dict[str, Settings] = {}
+    """Settings by number-format family, over the others."""

@@ -1,0 +1,28 @@
+"""Number formats: bytes per block of weights, or a mix of formats by role."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .common import Bytes, Doc, Dtype, Formula, Ident, Text
+
+
+class NumberFormat(Doc):
+    """A plain format (`block`, `size`) or a mix by role (`mix`)."""
+
+    family: Text = ""
+    block: int | None = None
+    """Weights per block."""
+    size: Bytes | None = None
+    """Bytes per block, scales included."""
+    math: Dtype | None = None
+    """The type matrix products run in when weights and activations are both in this format."""
+    activations: Bytes | None = None
+    """Bytes per activation element, where the format covers activations."""
+    layout: Text = ""
+    let: dict[Ident, Formula] = {}
+    """Named helper formulas over the model's dims."""
+    mix: dict[str, Any] | None = None
+    """Role to format, or to `{format: share, …, format: rest}`."""
+    whole: dict[str, Any] = {}
+    """Role overrides when a block format is used for a whole model."""

@@ -1,0 +1,52 @@
+"""Hardware documents: one device, its memory and dense peak rates, and the machine and links around it."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from .common import Bytes, ByteRate, Doc, Dtype, Fraction, FlopRate, Ident, Part, Seconds, Text, Watts
+
+Feature = Literal["sparse_2_4", "sparse_load"]
+
+
+class Memory(Part):
+    """A memory tier; `capacity` null means unknown, and then `fits` is unknown too."""
+
+    capacity: Bytes | None = None
+    bandwidth: ByteRate
+
+
+class Link(Part):
+    """One direction of a link, per device."""
+
+    bandwidth: ByteRate
+    latency: Seconds = 0
+
+
+class Host(Part):
+    """The machine around the device: RAM, its processor's rates, and a disk."""
+
+    dram: Memory | None = None
+    compute: dict[Dtype, FlopRate] = {}
+    disk: Memory | None = None
+
+
+class Hardware(Doc):
+    """A device (or, when abstract, a class of devices)."""
+
+    params: dict[Ident, Any] = {}
+    """Named quantities for `= formula` fields."""
+    memory: dict[str, Memory] = {}
+    """The device's own memory: exactly one entry, whatever its name."""
+    compute: dict[Dtype, FlopRate] = {}
+    """Dense peak rate per number type (never the sparse headline)."""
+    features: tuple[Feature, ...] = ()
+    usable: Fraction = 1
+    """Share of the capacity that a model may use."""
+    host: Host = Host()
+    links: dict[Literal["host", "peer", "network"], Link] = {}
+    """`host`: device to RAM; `peer`: device to device in one box; `network`: machine to machine."""
+    power: Watts | None = None
+    efficiency: dict[Literal["weights", "kv", "state", "activations", "compute"], Fraction] = {}
+    """Measured efficiencies that replace the engine's for this device; need a `measured` source."""
+    caveats: Text = ""

@@ -1,0 +1,63 @@
+"""Model documents: dims, blocks of operator rows, and the number formats of weights, activations and KV."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import ConfigDict
+
+from .common import Bytes, Doc, Formula, Ident, Part
+
+
+class Row(Part):
+    """One operator of a block: `op` names the operator document; other keys are its arguments, as formulas of dims."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True, validate_default=True)
+    op: str
+    role: str
+    when: Formula = None
+    """The row exists only where this is not zero."""
+
+
+class Block(Part):
+    """Rows that repeat together (`repeat`: how many layers)."""
+
+    repeat: Formula = 1
+    ops: dict[str, Row]
+
+
+class Weights(Part):
+    """Number format of the weights; `size` scales every role's bytes so that they sum to a published size."""
+
+    format: str
+    size: Bytes | None = None
+
+
+class Format(Part):
+    """A number format by name."""
+
+    format: str
+
+
+class Checks(Part):
+    """Published figures that the document must reproduce: `8.03e9 +- 0.5%`."""
+
+    params: Any = None
+    active_params: Any = None
+
+
+class Model(Doc):
+    """A language model."""
+
+    architecture: str | None = None
+    """The abstract model whose blocks this one uses."""
+    dims: dict[Ident, Any] = {}
+    """Sizes: numbers, or `= formula` of other dims."""
+    blocks: dict[str, Block] = {}
+    weights: Weights = Weights(format="bf16")
+    kv: Format = Format(format="fp16")
+    activations: Format = Format(format="fp16")
+    state: Format = Format(format="fp32")
+    context: int | None = None
+    """Longest context the model was made for, in tokens."""
+    checks: Checks = Checks()

@@ -1,0 +1,155 @@
+"""Technique documents: rewrites of terms, formats, placement and schedule, with typed knobs."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from .common import Doc, Formula, Ident, Part, Text
+from .model import Row
+
+
+class Knob(Part):
+    """A parameter of a technique: a number with `range`, a choice (`one_of`), or a document (`model`, `hardware`)."""
+
+    default: Any = None
+    range: tuple[float, float] | None = None
+    whole: bool = False
+    """Only whole numbers."""
+    one_of: tuple[Any, ...] | None = None
+    model: str | None = None
+    hardware: str | None = None
+    neutral: Any = None
+    """The setting at which the technique changes nothing."""
+    description: Text = ""
+
+
+class Only(Part):
+    """Which rows a rewrite touches: every given key must match one of its patterns (`mlp.*`)."""
+
+    role: tuple[str, ...] | str = ()
+    op: tuple[str, ...] | str = ()
+    name: tuple[str, ...] | str = ()
+    block: tuple[str, ...] | str = ()
+    not_: Any = Field(None, alias="not")
+
+
+class Insert(Part):
+    """New rows, placed in every block that holds a row of role `beside`."""
+
+    beside: str
+    rows: dict[str, Row]
+
+
+class FormatChange(Part):
+    """Another number format for weights, KV or activations."""
+
+    weights: str | None = None
+    kv: str | None = None
+    activations: str | None = None
+
+
+class Place(Part):
+    """Move a share of the matching rows' weights (or KV) to another tier."""
+
+    tier: str
+    """`host` or `disk`, or the name of a knob that chooses one."""
+    share: Formula
+    what: Literal["weights", "kv"] = "weights"
+    mode: str = "stream"
+    """`stream` over the link each pass, or `compute` on the host; or the name of a knob."""
+
+
+class Rewrite(Part):
+    """One rewrite: exactly one verb, on the rows of `only`, where `when` is not zero."""
+
+    only: Only | None = None
+    when: Formula = None
+    drop: bool = False
+    insert: Insert | None = None
+    format: FormatChange | None = None
+    set: dict[str, Formula] = {}
+    replace: dict[str, Formula] = {}
+    scale: dict[str, Formula] = {}
+    add: dict[str, Formula] = {}
+    place: Place | None = None
+    model: str | None = None
+    """Another model stands in (the name of a model knob)."""
+
+
+class Also(Part):
+    """Steps of another model beside each decode step (a draft model)."""
+
+    model: str
+    T: Formula = 1
+    S: Formula = "context"
+    R: Formula = 1
+    repeat: Formula = 1
+    prefill: bool = True
+
+
+class PrefillSchedule(Part):
+    """Which points prefill visits; names: prompt, output, context, batch and the knobs."""
+
+    T: Formula = None
+    S: Formula = None
+    R: Formula = None
+    chunk: Formula = None
+    ride_B: Formula = None
+    """Decodes that ride along with each chunk, and their context (`ride_S`)."""
+    ride_S: Formula = None
+    parts: Formula = None
+    """Micro-batches a pipeline splits the prompt into; `stages` of the pipeline."""
+    stages: Formula = None
+
+
+class DecodeSchedule(Part):
+    """What one decode step is; `tokens_out` are the tokens it emits per sequence."""
+
+    T: Formula = None
+    S: Formula = None
+    R: Formula = None
+    tokens_out: Formula = None
+    also: Also | None = None
+    hardware: str | None = None
+    """A hardware knob: decode runs on another machine, KV goes over its network link."""
+    occupancy: Formula = None
+    """Share of the batch's slots that do useful work."""
+    in_flight: Formula = None
+    """Batches in flight at once (pipeline stages kept busy)."""
+
+
+class Schedule(Part):
+    """How a technique changes the schedule."""
+
+    batch: Formula = None
+    prefill: PrefillSchedule = PrefillSchedule()
+    decode: DecodeSchedule = DecodeSchedule()
+    no_cache: Formula = None
+    """Not zero: nothing is kept in a KV cache."""
+
+
+class Requires(Part):
+    """Preconditions: dims and roles of the model, features of the hardware, links, and conditions over dims."""
+
+    dims: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    host: bool = False
+    conditions: dict[str, Formula] = {}
+    """Message to formula over dims and knobs; a zero value refuses with the message."""
+
+
+class Technique(Doc):
+    """A technique."""
+
+    knobs: dict[Ident, Knob] = {}
+    requires: Requires = Requires()
+    conflicts: tuple[str, ...] = ()
+    rewrite: tuple[Rewrite, ...] = ()
+    schedule: Schedule = Schedule()
+    not_modelled: tuple[Text, ...] = ()
+    assumptions: tuple[Text, ...] = ()
+    reason: dict[str, Text] = {}

@@ -1,0 +1,52 @@
+"""A prediction as plain data (schema `costmodel/prediction@1`): finite numbers only, whole numbers as integers."""
+
+from __future__ import annotations
+
+from .prediction import Record
+
+PHASE = ("flops", "bytes", "intensity", "ridge", "regime", "floor_s", "expected_s", "link_bytes", "bytes_by")
+MEMORY = (
+    "weights_bytes kv_bytes state_bytes workspace_bytes draft_bytes total_bytes capacity_bytes usable_bytes fits max_context max_batch tiers"
+).split()
+
+
+def prediction_dict(p) -> dict:
+    """Every figure of the contract."""
+    meta = p.runnable.meta
+    return clean(
+        {
+            "schema": "costmodel/prediction@1",
+            "model": meta["model"],
+            "hardware": meta["hardware"],
+            "engine": meta["engine"],
+            "techniques": meta["techniques"],
+            "workload": {"prompt": p.prompt, "output": p.output, "context": p.context, "batch": p.plan[0], "devices": meta["devices"]},
+            "memory": {k: getattr(p.memory, k) for k in MEMORY},
+            "prefill": {k: getattr(p.prefill, k) for k in (*PHASE, "steps", "longest_step_s")},
+            "decode": {k: getattr(p.decode, k) for k in PHASE} | {"tokens_out": p.tokens_out},
+            "ttft_s": p.ttft_s,
+            "tpot_s": p.tpot_s,
+            "tps": p.tps,
+            "e2e_s": p.e2e_s,
+            "itl_mean_s": p.itl_mean_s,
+            "user_tps": p.user_tps,
+            "system_tps": p.system_tps,
+            "not_modelled": p.not_modelled,
+            "assumptions": p.assumptions,
+        }
+    )
+
+
+def clean(value):
+    """Records to dicts, whole floats to integers, nothing infinite."""
+    if isinstance(value, Record):
+        value = value.to_dict()
+    if isinstance(value, dict):
+        return {k: clean(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [clean(v) for v in value]
+    if isinstance(value, float):
+        if value != value or value in (float("inf"), float("-inf")):
+            return None
+        return int(value) if value.is_integer() and abs(value) < 2**63 else value
+    return value

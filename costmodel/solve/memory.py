@@ -1,0 +1,82 @@
+"""Does it fit? Weights, KV, state and workspace per tier against the usable capacity, and the limits that follow."""
+
+from __future__ import annotations
+
+from .prediction import INFINITE, Record
+from .steps import prefill_groups
+
+
+def memory_of(prediction) -> Record:
+    """Bytes in the device tier by named line, in lower tiers, and what they allow."""
+    runnable = prediction.decoder
+    meta = runnable.meta
+    tokens = prediction.context + prediction.output
+    lines = device_lines(prediction, tokens, prediction.batch)
+    total = sum(lines.values())
+    usable = meta["usable"]
+    tiers = lower_tiers(prediction, tokens)
+    fits = None if usable is None else total <= usable and all(t["fits"] is not False for t in tiers.values())
+    return Record(
+        weights_bytes=lines["weights"],
+        kv_bytes=lines["kv"],
+        state_bytes=lines["state"],
+        workspace_bytes=lines["workspace"],
+        draft_bytes=lines["draft"],
+        total_bytes=total,
+        capacity_bytes=meta["capacity"],
+        usable_bytes=usable,
+        fits=fits,
+        max_context=_largest(lambda n: sum(device_lines(prediction, n, prediction.batch).values()), usable),
+        max_batch=_largest(lambda b: sum(device_lines(prediction, tokens, b).values()), usable),
+        tiers=tiers,
+    )
+
+
+def device_lines(prediction, tokens: int, batch: int) -> dict:
+    """Named lines of the device tier, with `tokens` per sequence in the cache."""
+    runnable = prediction.decoder
+    same = batch == prediction.batch and tokens == prediction.context + prediction.output
+    plan = prediction.plan if same else prediction.runnable.plan(prediction.prompt, prediction.output, prediction.context, batch)
+    kv, state = (0, 0) if plan[15] else runnable.held(plan[0], tokens)[:2]
+    if plan[15]:
+        state = runnable.held(plan[0], tokens)[1]
+    draft = 0
+    if prediction.runnable.also is not None and prediction.runnable.also(prediction.prompt, prediction.output, prediction.context, batch)[3]:
+        other = prediction.runnable.draft
+        draft = sum(other.meta["stored"].values()) + sum(other.held(plan[0], tokens)[:2])
+    return {"weights": runnable.meta["stored"].get("device", 0), "kv": kv, "state": state, "workspace": workspace(prediction, plan), "draft": draft}
+
+
+def workspace(prediction, plan) -> float:
+    """The largest scratch of any scheduled step on the machine that decodes."""
+    runnable = prediction.decoder
+    steps = [[(plan[0], plan[9], plan[10], plan[11])]]
+    if prediction.runnable.other is None:
+        every = prefill_groups(plan)
+        steps += [every[0], every[-1]] if len(every) > 2 else every
+    return max(sum(runnable.scratch(B, T, S, R, B * T, B * R) for B, T, S, R in groups) for groups in steps)
+
+
+def lower_tiers(prediction, tokens: int) -> dict:
+    """Bytes on the host and the disk, with their capacity."""
+    runnable = prediction.decoder
+    _, _, host, disk = runnable.held(prediction.plan[0], tokens)
+    out = {}
+    for tier, kv in (("host", host), ("disk", disk)):
+        weights = runnable.meta["stored"].get(tier, 0)
+        if weights or kv:
+            capacity = runnable.meta["tiers"].get(tier)
+            fits = None if capacity is None else weights + kv <= capacity
+            out[tier] = {"weights_bytes": weights, "kv_bytes": kv, "capacity_bytes": capacity, "fits": fits}
+    return out
+
+
+def _largest(size, limit: float | None) -> int | None:
+    """The largest whole number whose size is within the limit: 0 if none, None if unknown or unbounded."""
+    if limit is None or size(INFINITE) <= limit:
+        return None
+    low, high = 0, INFINITE
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if size(middle) <= limit else (low, middle)
+    return low

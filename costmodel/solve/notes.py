@@ -1,0 +1,31 @@
+"""What a prediction assumes, in sentences."""
+
+from __future__ import annotations
+
+
+def assumptions_of(prediction) -> list[str]:
+    """Notes of the compiled case, the workload's warnings, and the ceiling against the rule of thumb."""
+    meta = prediction.runnable.meta
+    notes = list(meta["notes"])
+    limit = meta["context"]
+    used = prediction.context + prediction.output
+    if limit and used > limit:
+        notes.append(f"warning: {used:,} tokens are more than the model's context of {limit:,}")
+    notes += rule_note(prediction)
+    if prediction.tokens_out != 1:
+        notes.append(f"a decode step emits {prediction.tokens_out:.3g} tokens: decode.* is per step, tpot per token")
+    return notes
+
+
+def rule_note(prediction) -> list[str]:
+    """Why the exact ceiling is not bandwidth ÷ file size."""
+    tps, meta = prediction.tps, prediction.runnable.meta
+    if tps.ceiling is None or tps.rule_of_thumb is None:
+        return []
+    by = prediction.decode.bytes_by
+    left, added = meta["file_size"] - by.weights, by.kv + by.state
+    if prediction.tokens_out != 1 or left <= 0 and added <= 0:
+        return []
+    reason = f"the ceiling leaves out {left / 1e9:.2f} GB that a step does not read" if left > 0 else f"a step moves {-left / 1e9:.2f} GB more than the file"
+    reason += f" and adds {added / 1e9:.2f} GB of KV cache and state" if added else ""
+    return [f"rule of thumb {tps.rule_of_thumb:.4g} tok/s is bandwidth / file size; {reason}: {tps.ceiling:.4g} tok/s"]

@@ -1,0 +1,210 @@
+"""A prediction: workload in, figures out. Attributes are evaluated when they are read and then kept.
+
+Seconds, bytes and FLOPs throughout. Meanings: docs/semantics.md.
+"""
+
+from __future__ import annotations
+
+INFINITE = 2**40
+
+
+class Record:
+    """Named figures, readable as attributes and as a dict."""
+
+    def __init__(self, **figures):
+        self.__dict__.update(figures)
+
+    def to_dict(self) -> dict:
+        """Plain data."""
+        return {k: v.to_dict() if isinstance(v, Record) else v for k, v in self.__dict__.items()}
+
+    def __repr__(self) -> str:
+        return f"Record({', '.join(f'{k}={v!r}' for k, v in self.__dict__.items())})"
+
+
+class once:
+    """A property that is evaluated once."""
+
+    def __init__(self, function):
+        self.function, self.__doc__ = function, function.__doc__
+
+    def __set_name__(self, owner, name):
+        self.name = name
+
+    def __get__(self, item, owner=None):
+        if item is None:
+            return self
+        value = item.__dict__[self.name] = self.function(item)
+        return value
+
+
+class Prediction:
+    """Figures of one model on one machine under one workload."""
+
+    def __init__(self, runnable, prompt: int = 1024, output: int = 256, context: int | None = None, batch: int = 1):
+        self.runnable, self.prompt, self.output, self.batch = runnable, prompt, output, batch
+        self.context = prompt if context is None else context
+        self.plan = runnable.plan(prompt, output, self.context, batch)
+
+    @property
+    def decoder(self):
+        """The program that decodes: this machine's, or the other one's under disaggregation."""
+        return self.runnable.other or self.runnable
+
+    def decode_step(self, context: int):
+        """One decode step at `context` cached tokens: totals as `step` gives them, draft steps included."""
+        runnable = self.runnable
+        plan = self.plan if context == self.context else runnable.plan(self.prompt, self.output, context, self.batch)
+        total = self.decoder.one(plan[0], plan[9], plan[10], plan[11])
+        if runnable.also is None:
+            return total
+        T, S, R, repeat = runnable.also(self.prompt, self.output, context, self.batch)
+        if not repeat:
+            return total
+        extra = runnable.draft.one(plan[0], T, S, R)
+        return tuple(x + repeat * y for x, y in zip(total, extra, strict=True))
+
+    @once
+    def _decode(self):
+        return self.decode_step(self.context)
+
+    @once
+    def _prefill(self):
+        from .steps import prefill_total
+
+        return prefill_total(self)
+
+    @once
+    def decode(self) -> Record:
+        """The decode step at `context` (per step, not per token, where a step emits several)."""
+        return self._phase(self._decode, self.decoder)
+
+    @once
+    def prefill(self) -> Record:
+        """All prefill steps together."""
+        record = self._phase(self._prefill[0], self.runnable)
+        record.steps, record.longest_step_s = self._prefill[1], self._prefill[2]
+        return record
+
+    def _phase(self, total, runnable) -> Record:
+        f, w, k, s, a, link, streamed, floor, expected, compute = total
+        size = w + k + s + a
+        bandwidth = runnable.meta["rates"]["bw"]
+        on_device = size - streamed
+        memory = on_device / bandwidth
+        regime = "compute" if compute >= memory else "memory"
+        slow = max(_slow_seconds(runnable, link, streamed))
+        if slow > max(compute, memory):
+            regime = "link"
+        return Record(
+            flops=f,
+            bytes=size,
+            intensity=f / size if size else None,
+            ridge=f / compute / bandwidth if compute else _ridge(runnable),
+            regime=regime,
+            floor_s=floor,
+            expected_s=expected,
+            link_bytes=link + streamed,
+            bytes_by=Record(weights=w, kv=k, state=s, activations=a),
+        )
+
+    @once
+    def tokens_out(self) -> float:
+        """Tokens a decode step emits per sequence."""
+        return self.plan[12]
+
+    @once
+    def tpot_s(self) -> Record:
+        """Seconds per output token and user, at `context`."""
+        total = self._decode
+        return self._span(total[7] / self.plan[12], total[8] / self.plan[12])
+
+    def _span(self, floor: float, expected: float) -> Record:
+        low, high = self.runnable.meta["span"]
+        return Record(floor=floor, expected=expected, low=max(floor, expected / high), high=expected / low)
+
+    @once
+    def tps(self) -> Record:
+        """Tokens per second and user, at `context`; `ceiling` is the floor's, `rule_of_thumb` bandwidth ÷ file size."""
+        tpot = self.tpot_s
+        rule = self.decoder.meta["rates"]["bw"] / self.runnable.meta["file_size"] if self.runnable.meta["file_size"] else None
+        turn = _inverse
+        return Record(ceiling=turn(tpot.floor), expected=turn(tpot.expected), low=turn(tpot.high), high=turn(tpot.low), rule_of_thumb=rule)
+
+    @once
+    def ttft_s(self) -> Record:
+        """Seconds to the first token: prefill (and a draft's, and the KV hand-off), no queueing or network."""
+        total = self._prefill[0]
+        extra_floor, extra = self._prefill[3]
+        return self._span(total[7] + extra_floor, total[8] + extra)
+
+    @once
+    def memory(self):
+        """Bytes by tier, fit, longest context and largest batch."""
+        from .memory import memory_of
+
+        return memory_of(self)
+
+    @once
+    def e2e_s(self) -> Record:
+        """Seconds from request to last token: TTFT and every decode step at its own context."""
+        from .steps import decode_total
+
+        return Record(expected=self.ttft_s.expected + decode_total(self))
+
+    @once
+    def itl_mean_s(self) -> float | None:
+        """Mean gap between output tokens; None for fewer than two."""
+        return (self.e2e_s.expected - self.ttft_s.expected) / (self.output - 1) if self.output >= 2 else None
+
+    @once
+    def user_tps(self) -> float:
+        """Output tokens over end-to-end seconds."""
+        return self.output / self.e2e_s.expected
+
+    @once
+    def system_tps(self) -> float:
+        """Tokens per second over the batch: B · tps, times the slots' occupancy and the batches in flight."""
+        return self.plan[0] * self.tps.expected * self.plan[13] * self.plan[14]
+
+    @once
+    def not_modelled(self) -> list[str]:
+        """What the figures leave out."""
+        return list(self.runnable.meta["not_modelled"])
+
+    @once
+    def assumptions(self) -> list[str]:
+        """What the figures assume, and why the exact ceiling differs from the rule of thumb."""
+        from .notes import assumptions_of
+
+        return assumptions_of(self)
+
+    @once
+    def operators(self) -> dict:
+        """Per phase, one record per row: FLOPs, bytes by kind, intensity, ridge, regime, floor and expected seconds."""
+        from .operators import operators_of
+
+        return operators_of(self)
+
+    def to_dict(self) -> dict:
+        """The figures as `costmodel/prediction@1`."""
+        from .export import prediction_dict
+
+        return prediction_dict(self)
+
+
+def _inverse(seconds: float) -> float | None:
+    return 1 / seconds if seconds else None
+
+
+def _slow_seconds(runnable, link: float, streamed: float):
+    rates = runnable.meta["rates"]
+    yield link / rates["peer"] if link else 0.0
+    slow = [rates[t] for t in ("host", "disk") if t in rates]
+    yield streamed / min(slow) if streamed and slow else 0.0
+
+
+def _ridge(runnable) -> float | None:
+    rates = runnable.meta["rates"]
+    peaks = [v for k, v in rates.items() if k.startswith("pk_")]
+    return peaks[0] / rates["bw"] if peaks else None

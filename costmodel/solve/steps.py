@@ -1,0 +1,103 @@
+"""The steps that a request takes: prefill (whole or in chunks, alone or with riding decodes) and all decode steps."""
+
+from __future__ import annotations
+
+
+def prefill_groups(plan) -> list[list[tuple]]:
+    """The groups (B, T, S, R) of every prefill step, in order."""
+    batch, T, S, R, chunk, ride_B, ride_S = plan[:7]
+    ride = [(ride_B, 1, ride_S, 1)] if ride_B else []
+    if not chunk or chunk >= T:
+        return [[(batch, T, S, R), *ride]]
+    chunk = max(1, int(chunk))
+    starts = range(0, int(T), chunk)
+    return [[(batch, min(chunk, T - at), S + at, R if at + chunk >= T else 0), *ride] for at in starts]
+
+
+def prefill_total(prediction):
+    """(totals, number of steps, seconds of the longest step, (floor, expected) seconds beside prefill)."""
+    runnable, plan = prediction.runnable, prediction.plan
+    steps = prefill_groups(plan)
+    total = runnable.mixed(steps[0])
+    longest = total[8]
+    for groups in steps[1:]:
+        one = runnable.mixed(groups)
+        longest = max(longest, one[8])
+        total = tuple(x + y for x, y in zip(total, one, strict=True))
+    parts, stages = plan[7], plan[8]
+    if stages > 1:
+        factor = (parts + stages - 1) / (parts * stages)
+        total = (*total[:7], total[7] * factor, total[8] * factor, total[9] * factor)
+    return total, len(steps), longest, beside_prefill(prediction)
+
+
+def beside_prefill(prediction) -> tuple[float, float]:
+    """Floor and expected seconds that TTFT has on top: the draft's prefill, and KV sent to the decode machine."""
+    runnable, plan = prediction.runnable, prediction.plan
+    floor = expected = 0.0
+    if runnable.also is not None and runnable.also(prediction.prompt, prediction.output, prediction.context, prediction.batch)[3]:
+        one = runnable.draft.one(plan[0], plan[1], plan[2], 0)
+        floor, expected = one[7], one[8]
+    if runnable.other is not None or _handed_over(runnable):
+        seconds = handoff_seconds(prediction)
+        floor, expected = floor + seconds, expected + seconds
+    return floor, expected
+
+
+def _handed_over(runnable) -> bool:
+    return any(t.split(":")[0] == "disaggregation" for t in runnable.meta["techniques"])
+
+
+def handoff_bytes(prediction) -> float:
+    """KV and state bytes of the prompt, sent from the prefill to the decode machine."""
+    kv, state, _, _ = prediction.runnable.held(prediction.plan[0], prediction.prompt)
+    return kv + state
+
+
+def handoff_seconds(prediction) -> float:
+    """Seconds of the KV hand-off over the slower of the two machines' network links."""
+    links = [r.meta["network"] for r in (prediction.runnable, prediction.decoder) if r.meta["network"]]
+    if not links:
+        from ..language.problem import problem
+
+        raise problem(f"{prediction.runnable.meta['hardware']} states no network link", help="give `links: {network: {bandwidth: …}}`")
+    bandwidth, latency = min(links)
+    return latency + handoff_bytes(prediction) / bandwidth
+
+
+def decode_total(prediction) -> float:
+    """Expected seconds of all decode steps after the first token, each at its own context.
+
+    Step times are piecewise linear in the context, so linear stretches are summed in closed form.
+    """
+    count = prediction.output - 1
+    if count <= 0:
+        return 0.0
+    seconds: dict[int, float] = {}
+
+    def at(context: int) -> float:
+        if context not in seconds:
+            seconds[context] = prediction.decode_step(context)[8] / prediction.plan[12]
+        return seconds[context]
+
+    return sum_linear(at, prediction.context, prediction.context + count - 1)
+
+
+def sum_linear(function, low: int, high: int) -> float:
+    """Sum of `function` over low … high, halving until a stretch is linear at seven inner points."""
+    total, stack = 0.0, [(low, high)]
+    while stack:
+        low, high = stack.pop()
+        width = high - low
+        if width < 12:
+            total += sum(function(x) for x in range(low, high + 1))
+            continue
+        first, last = function(low), function(high)
+        inner = [low + width * i // 8 for i in range(1, 8)]
+        slope = (last - first) / width
+        if all(abs(function(x) - (first + slope * (x - low))) <= 1e-12 * last for x in inner):
+            total += (first + last) * (width + 1) / 2
+        else:
+            middle = low + width // 2
+            stack += [(low, middle), (middle + 1, high)]
+    return total
