@@ -222,8 +222,10 @@ def _merge(parent: Document, child: Document) -> Document:
     marks = dict(parent.marks)
     data = _merge_maps(parent.data, child.data, (), marks, child.marks)
     data["abstract"] = child.data.get("abstract", False)
-    if "aliases" not in child.data:
-        data.pop("aliases", None)
+    own = ("aliases", "title", "description") if parent.data.get("abstract") else ("aliases",)
+    for field in own:  # what names a parent does not name its child
+        if field not in child.data:
+            data.pop(field, None)
     return Document(data, marks, child.source)
 
 

@@ -118,15 +118,18 @@ def describe(machine: Machine) -> dict:
         "network": None if network is None else (network.bandwidth, network.latency),
         "context": program.model.doc.context,
         "span": (span.low, span.high) if span is not None else (1, 1),
+        "micro_batch": machine.settings("micro_batch", "")[0],
+        "hidden": program.dims.get("d", program.dims.get("width", 0)),
         "overhead": overhead.value if isinstance(overhead, Num) else text(overhead),
         "layers": machine.layers(),
+        "kv_width": _kv_width(machine),
         "devices": machine.devices,
         "format": program.model.doc.weights.format,
         "params": program.params(),
         "rows": row_table(machine),
         "notes": _notes(machine),
         "not_modelled": _not_modelled(machine),
-        "no_cache": False,
+        "handoff": program.machine is not None,
     }
 
 
@@ -137,6 +140,12 @@ def _titles(spec: Spec) -> dict:
 def _tiers(hardware: Spec) -> dict:
     host = hardware.doc.host
     return {n: t.capacity for n, t in (("host", host.dram), ("disk", host.disk)) if t is not None}
+
+
+def _kv_width(machine: Machine) -> float:
+    """Bytes per cached element."""
+    rows = [p.row for p in machine.placed if p.terms["k"] != Num(0)]
+    return rows[0].symbols["kv_bytes"].value if rows else 0
 
 
 def _notes(machine: Machine) -> list[str]:

@@ -83,6 +83,7 @@ def chosen(rows: list[Row], step: Step, model: str) -> Iterator[Row]:
 
 def drop_and_insert(rows: list[Row], steps: list[Step], dims, library: Library, model: str) -> list[Row]:
     """Structural rewrites."""
+    before = list(rows)
     for step in steps:
         if step.item.drop:
             gone = {id(r) for r in chosen(rows, step, model)}
@@ -92,7 +93,7 @@ def drop_and_insert(rows: list[Row], steps: list[Step], dims, library: Library, 
         insert = step.item.insert
         if insert is None:
             continue
-        blocks: dict[str, Node] = {r.block: r.repeat for r in rows if fnmatchcase(r.role, insert.beside)}
+        blocks: dict[str, Node] = {r.block: r.repeat for r in before if fnmatchcase(r.role, insert.beside)}
         knobs = step.use.numbers()
         for block, repeat in blocks.items():
             for name, row in insert.rows.items():

@@ -40,6 +40,8 @@ class Settings(Part):
     moe_overlap: Formula = None
     """Share of the uniform law's distinct experts that are really read."""
     span: Span | None = None
+    micro_batch: int | None = None
+    """Tokens that an operator works on at a time: what bounds its scratch memory."""
 
 
 class Engine(Doc, Settings):

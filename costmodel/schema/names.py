@@ -25,9 +25,10 @@ SYMBOLS: dict[str, tuple[Dim, str | int]] = {
     "spill": (COUNT, 1),
     "overlap": (COUNT, 1),
     "rate": (COUNT, 1),
+    "bit_bytes": (BYTE, 0.125),
 }
 """Row symbols and their defaults: bytes per weight as formatted, stored and moved; per activation, KV and state element;
-cached tokens kept; 1 where attention spills its scores to memory; expert overlap; multiple of the peak rate."""
+cached tokens kept; 1 where attention spills its scores to memory; expert overlap; multiple of the peak rate; one bit, in bytes."""
 
 DEVICE: dict[str, Dim] = {"sparse_load": COUNT, "sparse_2_4": COUNT}
 """1 where the hardware or engine has the feature."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from .common import Doc, Part, Text, TitleField
 
@@ -45,7 +45,7 @@ class StudyRow(Part):
 class Study(Doc):
     """A study."""
 
-    view: Literal["grid", "memory-vs-speed", "phases", "hardware", "decode-ceiling", "techniques", "metrics"] = "grid"
+    view: Literal["grid", "memory-vs-speed", "phases", "hardware", "decode-ceiling", "techniques"] = "grid"
     base: Case = Case()
     models: tuple[str, ...] = ()
     hardware: tuple[str, ...] = ()
@@ -57,4 +57,3 @@ class Study(Doc):
     texts: dict[str, TitleField] = {}
     """Words of the report: headings, verdicts, reasons."""
     notes: tuple[Text | TitleField, ...] = ()
-    options: dict[str, Any] = {}

@@ -54,7 +54,18 @@ def workspace(prediction, plan) -> float:
     if prediction.runnable.other is None:
         every = prefill_groups(plan)
         steps += [every[0], every[-1]] if len(every) > 2 else every
-    return max(sum(runnable.scratch(B, T, S, R, B * T, B * R) for B, T, S, R in groups) for groups in steps)
+    return max(sum(_scratch(runnable, *group) for group in groups) for groups in steps)
+
+
+def _scratch(runnable, B, T, S, R) -> float:
+    """Scratch of the busiest operator on one micro-batch of tokens, and two hidden vectors for every token.
+
+    The micro-batch is the engine's; its last tokens attend to the whole sequence, so S grows by what came before.
+    """
+    limit = runnable.meta["micro_batch"] or INFINITE
+    part = max(1, min(T, limit // max(1, B)))
+    hidden = 2 * B * T * runnable.meta["hidden"] * 2
+    return hidden + runnable.scratch(B, part, S + T - part, R, B * part, B * R)
 
 
 def lower_tiers(prediction, tokens: int) -> dict:

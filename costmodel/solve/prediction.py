@@ -155,12 +155,16 @@ class Prediction:
     @once
     def itl_mean_s(self) -> float | None:
         """Mean gap between output tokens; None for fewer than two."""
-        return (self.e2e_s.expected - self.ttft_s.expected) / (self.output - 1) if self.output >= 2 else None
+        from .metrics import itl_mean
+
+        return itl_mean(self.e2e_s.expected, self.ttft_s.expected, self.output)
 
     @once
     def user_tps(self) -> float:
         """Output tokens over end-to-end seconds."""
-        return self.output / self.e2e_s.expected
+        from .metrics import user_tps
+
+        return user_tps(self.output, self.e2e_s.expected)
 
     @once
     def system_tps(self) -> float:

@@ -38,14 +38,10 @@ def beside_prefill(prediction) -> tuple[float, float]:
     if runnable.also is not None and runnable.also(prediction.prompt, prediction.output, prediction.context, prediction.batch)[3]:
         one = runnable.draft.one(plan[0], plan[1], plan[2], 0)
         floor, expected = one[7], one[8]
-    if runnable.other is not None or _handed_over(runnable):
+    if runnable.meta["handoff"]:
         seconds = handoff_seconds(prediction)
         floor, expected = floor + seconds, expected + seconds
     return floor, expected
-
-
-def _handed_over(runnable) -> bool:
-    return any(t.split(":")[0] == "disaggregation" for t in runnable.meta["techniques"])
 
 
 def handoff_bytes(prediction) -> float:

@@ -1,0 +1,5 @@
+"""`python -m costmodel`."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,128 @@
+"""The program cache: emitted sources of compiled cases, so that a repeated prediction loads no YAML.
+
+An entry is named by the request (names, overrides, search path, package code) and holds the hash of its own text and of
+every file that it came from. It is used only if the folder is ours alone, the text is unchanged, every file has the same
+content and no spec folder gained or lost a file. Anything else is a miss.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from . import __version__
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__))
+_STAMPED = ("compile", "language", "language/formula", "schema", ".")
+
+
+def folder() -> str | None:
+    """The cache folder (`COSTMODEL_CACHE`, else the user's cache), made private; None when it cannot be used."""
+    path = os.environ.get("COSTMODEL_CACHE")
+    if path in ("", "0", "off"):
+        return None
+    if path is None:
+        base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+        path = os.path.join(base, "costmodel")
+    try:
+        os.makedirs(path, mode=0o700, exist_ok=True)
+        info = os.stat(path)
+    except OSError:
+        return None
+    if hasattr(os, "getuid") and (info.st_uid != os.getuid() or info.st_mode & 0o022):
+        return None
+    return path
+
+
+def digest(data: bytes) -> str:
+    """Content hash."""
+    from _blake2 import blake2b
+
+    return blake2b(data, digest_size=20).hexdigest()
+
+
+def key_of(request: tuple) -> str:
+    """The name of an entry."""
+    where = os.getcwd() if any(os.sep in str(r) or "." in str(r) for r in request) else ""
+    state = (__version__, sys.version_info[:2], _code_stamp(), os.environ.get("COSTMODEL_PATH", ""), where, request)
+    return digest(repr(state).encode())
+
+
+def _code_stamp() -> int:
+    latest = 0
+    for part in _STAMPED:
+        for entry in os.scandir(os.path.join(_PACKAGE, part)):
+            if entry.name.endswith(".py"):
+                latest = max(latest, entry.stat().st_mtime_ns)
+    return latest
+
+
+def load(request: tuple) -> str | None:
+    """The source of a case, or None on a miss."""
+    home = folder()
+    if home is None:
+        return None
+    path = os.path.join(home, key_of(request) + ".py")
+    try:
+        with open(path, "rb") as stream:
+            if hasattr(os, "getuid") and os.fstat(stream.fileno()).st_uid != os.getuid():
+                return None
+            head, _, body = stream.read().partition(b"\n")
+    except OSError:
+        return None
+    if head != b"# costmodel " + digest(body).encode():
+        return None
+    lines = body.decode().split("\n", 1)
+    return lines[1] if _fresh(lines[0]) else None
+
+
+def _fresh(line: str) -> bool:
+    """Whether every file and folder named in `# path|hash` notes is as it was."""
+    for item in line[2:].split("\t"):
+        path, _, want = item.rpartition("|")
+        try:
+            if path.endswith(os.sep):
+                got = str(os.stat(path).st_mtime_ns)
+            else:
+                with open(path, "rb") as stream:
+                    got = digest(stream.read())
+        except OSError:
+            return False
+        if got != want:
+            return False
+    return True
+
+
+def save(request: tuple, source: str, files, folders) -> None:
+    """Keep a source; silently does nothing where it cannot."""
+    home = folder()
+    if home is None:
+        return
+    try:
+        notes = [f"{f}|{digest(open(f, 'rb').read())}" for f in sorted({os.path.abspath(f) for f in files})]
+        notes += [f"{d}{os.sep}|{os.stat(d).st_mtime_ns}" for d in sorted({os.path.abspath(f) for f in folders}) if os.path.isdir(d)]
+        body = ("# " + "\t".join(notes) + "\n" + source).encode()
+        name = os.path.join(home, key_of(request))
+        temporary = f"{name}.{os.getpid()}.tmp"
+        with open(temporary, "wb") as stream:
+            stream.write(b"# costmodel " + digest(body).encode() + b"\n" + body)
+        os.replace(temporary, name + ".py")
+    except (OSError, ValueError):
+        return
+
+
+def cached_runnable(model: str, hardware: str, engine, techniques, devices: int, sets, library=None):
+    """A runnable from the cache, or compiled and kept."""
+    from .compile.runnable import Runnable
+
+    request = (str(model), str(hardware), engine, tuple(techniques), devices, tuple(sets))
+    source = load(request)
+    if source is None:
+        from .api import library as shared
+        from .compile.build import Case, build_source
+        from .library import FOLDERS
+
+        library = library or shared()
+        source, files = build_source(Case(model, hardware, engine, techniques, devices, sets), library)
+        save(request, source, files, [root / f for root in library.roots for f in FOLDERS.values()])
+    return Runnable(source)

@@ -1,0 +1,231 @@
+"""The command line: parse, call, print. Everything but click is imported by the command that needs it."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from . import __version__
+
+
+class Size(click.ParamType):
+    """A positive count; `8k` is 8192."""
+
+    name = "N"
+
+    def convert(self, value, param, ctx):
+        from .sizes import read_size
+
+        if isinstance(value, int):
+            return value
+        try:
+            number = read_size(value)
+        except ValueError:
+            self.fail(f"`{value}` is not a count; write 4096 or 8k", param, ctx)
+        if number < 1:
+            self.fail("want at least 1", param, ctx)
+        return number
+
+
+class Commands(click.Group):
+    """Turns bad input into one message on stderr and exit code 2."""
+
+    def main(self, *args, standalone_mode=True, **extra):
+        if not standalone_mode:
+            return super().main(*args, standalone_mode=False, **extra)
+        try:
+            sys.exit(super().main(*args, standalone_mode=False, **extra) or 0)
+        except click.exceptions.Exit as stop:
+            sys.exit(stop.exit_code)
+        except click.ClickException as error:
+            error.show()
+            sys.exit(error.exit_code)
+        except (click.Abort, KeyboardInterrupt):
+            _fail("interrupted", 130)
+        except BrokenPipeError:
+            sys.stderr.close()
+            sys.exit(0)
+        except (OSError, UnicodeError) as error:
+            _fail(f"error: {error}")
+        except Exception as error:
+            from .language.problem import SpecError
+
+            if not isinstance(error, SpecError):
+                raise
+            _fail(f"error: {error}")
+
+    def get_command(self, ctx, name):
+        found = super().get_command(ctx, name)
+        return found or super().get_command(ctx, {"techniques": "list"}.get(name, name))
+
+    def resolve_command(self, ctx, args):
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from .language.problem import suggest
+
+            error.message = f"no command `{args[0]}`: {suggest(args[0], self.commands)}"
+            raise
+
+
+def _fail(message: str, code: int = 2):
+    click.echo(message, err=True)
+    sys.exit(code)
+
+
+def shared(command):
+    """Options of every command that predicts."""
+    for option in reversed(
+        [
+            click.option("--technique", "-t", "techniques", multiple=True, metavar="T[:knob=v,…]", help="A technique; repeat for several."),
+            click.option("--engine", metavar="E", help="Engine document (default: rule-of-thumb)."),
+            click.option("--prompt", type=Size(), default=1024, help="Prompt tokens (default 1024)."),
+            click.option("--output", type=Size(), default=256, help="Output tokens (default 256)."),
+            click.option("--context", type=Size(), help="Cached tokens that a decode step sees (default: the prompt)."),
+            click.option("--batch", type=Size(), default=1, help="Sequences at once (default 1)."),
+            click.option("--devices", type=Size(), default=1, help="Devices, tensor parallel (default 1)."),
+            click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Override, e.g. hw.memory.dram.bandwidth=100GB/s, model.dims.L=16, tech.int4.format=awq."),
+            click.option("--lang", type=click.Choice(["en", "ko"]), default="en"),
+        ]
+    ):
+        command = option(command)
+    return command
+
+
+def _prediction(model, hardware, techniques, engine, prompt, output, context, batch, devices, sets):
+    from .cache import cached_runnable
+    from .solve.prediction import Prediction
+
+    if devices > 65536:
+        from .language.problem import problem
+
+        raise problem(f"devices: want at most 65536, got {devices}")
+    return Prediction(cached_runnable(model, hardware, engine, techniques, devices, sets), prompt, output, context, batch)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="costmodel")
+def main():
+    """How fast a language model should run on given hardware, and why."""
+
+
+@main.command()
+@click.argument("model")
+@click.option("--hw", "hardware", required=True, metavar="HW", help="Hardware: a name or a document's path.")
+@shared
+@click.option("--operators", is_flag=True, help="Add a table of every operator.")
+@click.option("--must-fit", is_flag=True, help="Exit 1 when it does not fit in memory.")
+@click.option("--format", "fmt", type=click.Choice(["text", "json", "markdown", "csv"]), default="text")
+def predict(model, hardware, techniques, engine, prompt, output, context, batch, devices, sets, lang, operators, must_fit, fmt):
+    """Predict MODEL (a name or a document's path) on HW: speed, memory, and what limits it."""
+    from .report.predict import predict_render
+
+    p = _prediction(model, hardware, techniques, engine, prompt, output, context, batch, devices, sets)
+    click.echo(predict_render(p, fmt, lang, operators))
+    return 1 if must_fit and p.memory.fits is False else 0
+
+
+@main.command()
+@click.argument("study", default="memory-vs-speed")
+@click.option("--model", "models", multiple=True, help="Models of an ad-hoc grid (or instead of the study's).")
+@click.option("--hw", "hardware", multiple=True, help="Machines of the grid.")
+@click.option("--engine", "engines", multiple=True, help="Engines of the grid.")
+@click.option("--technique", "-t", "techniques", multiple=True, help="Techniques of the grid, one cell each; `none` for the plain model, `a+b` together.")
+@click.option("--prompt", "prompts", type=Size(), multiple=True)
+@click.option("--context", "contexts", type=Size(), multiple=True)
+@click.option("--batch", "batches", type=Size(), multiple=True)
+@click.option("--output", type=Size(), help="Output tokens of every cell.")
+@click.option("--filter", "filters", multiple=True, metavar="COND", help="Keep rows: `tps>20`, `fits=true`, `hardware=rtx*`.")
+@click.option("--sort", metavar="FIELD", help="Sort rows by a field; `-FIELD` for descending.")
+@click.option("--format", "fmt", type=click.Choice(["text", "markdown", "html", "csv", "json"]), default="text")
+@click.option("--lang", type=click.Choice(["en", "ko"]), default="en")
+@click.option("--columns", type=click.IntRange(40, 400), default=80, help="Width of text tables (default 80).")
+def matrix(study, models, hardware, engines, techniques, prompts, contexts, batches, output, filters, sort, fmt, lang, columns):
+    """Evaluate STUDY (by default the memory-against-speed table), or a grid given by options."""
+    from .report.render import render_study
+    from .solve.grid import ad_hoc, select
+    from .solve.progress import Progress
+    from .solve.views import run_study
+
+    from .api import library
+
+    spec = ad_hoc(library(), study, models, hardware, engines, techniques, prompts, contexts, batches, output)
+    with Progress(sys.stderr) as progress:
+        result = run_study(spec, library(), progress)
+    click.echo(render_study(spec, select(result, filters, sort), fmt, lang, columns).rstrip("\n"))
+
+
+@main.command()
+@click.argument("tok_s", type=click.FloatRange(0, min_open=True))
+@click.option("--model", required=True)
+@click.option("--hw", "hardware", required=True, metavar="HW")
+@shared
+@click.option("--format", "fmt", type=click.Choice(["text", "json"]), default="text")
+def check(tok_s, model, hardware, techniques, engine, prompt, output, context, batch, devices, sets, lang, fmt):
+    """Judge a measured decode speed TOK_S: impossible (exit 1), fast, normal or slow."""
+    from .api import library
+    from .solve.check import check as judge
+
+    p = _prediction(model, hardware, techniques, engine, prompt, output, context, batch, devices, sets)
+    result = judge(p, tok_s, library())
+    if fmt == "json":
+        import json
+
+        from .solve.export import clean
+
+        click.echo(json.dumps(clean({"schema": "costmodel/check@1", "model": p.runnable.meta["model"], **result.to_dict()}), ensure_ascii=False, indent=2, allow_nan=False))
+    else:
+        from .report.check import check_text
+
+        click.echo(check_text(result, lang))
+    return 1 if result.verdict == "impossible" else 0
+
+
+@main.command("list")
+@click.argument("kind", required=False)
+@click.argument("pattern", required=False)
+@click.option("--format", "fmt", type=click.Choice(["text", "json"]), default="text")
+def list_(kind, pattern, fmt):
+    """List documents: hardware, models, techniques, engines, studies, formats or operators; PATTERN filters names."""
+    from .report.listing import listing
+
+    click.echo(listing(kind, pattern, fmt))
+
+
+@main.command()
+@click.argument("files", nargs=-1, required=True)
+def validate(files):
+    """Check documents (files or folders): schema, units, formulas, sources, published sizes."""
+    from .solve.validate import validate_files
+
+    done, warnings, problems = validate_files(files)
+    for text in [*warnings, *problems]:
+        click.echo(text, err=True)
+    if problems:
+        _fail(f"{len(problems)} of {done} documents have problems")
+    click.echo(f"{done} document{'s' if done != 1 else ''} valid" + (f", {len(warnings)} warnings" if warnings else ""))
+
+
+@main.command()
+@click.argument("kind", required=False)
+@click.option("--write", metavar="DIR", help="Write the schema of every kind into a folder.")
+def schema(kind, write):
+    """Print the JSON Schema of a KIND of document, or write all of them."""
+    from .report.schemas import schema_text, write_schemas
+
+    click.echo(write_schemas(write) if write else schema_text(kind))
+
+
+@main.command()
+@click.argument("files", nargs=-1, required=True)
+@click.option("--format", "fmt", type=click.Choice(["text", "json"]), default="text")
+def inspect(files, fmt):
+    """Sizes and counts of model documents (names or paths)."""
+    from .report.inspect import inspect_text
+
+    click.echo(inspect_text(files, fmt))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""Tables for the terminal: aligned by display width (Hangul takes two columns) and wrapped to fit."""
+
+from __future__ import annotations
+
+from ..sizes import pad, width
+
+GAP = 2
+
+
+def text_table(headers: list[str], rows: list[list[str]], columns: int = 80, right: tuple[int, ...] = ()) -> str:
+    """Aligned columns within `columns`; long cells wrap at spaces. `right`: columns aligned right."""
+    cells = [[str(c) for c in row] for row in [headers, *rows]]
+    widths = _fit([max(width(r[i]) for r in cells) for i in range(len(headers))], cells, columns)
+    lines = []
+    for index, row in enumerate(cells):
+        wrapped = [wrap(c, w) for c, w in zip(row, widths, strict=True)]
+        for n in range(max(map(len, wrapped))):
+            parts = [pad(w[n] if n < len(w) else "", widths[i], i in right and bool(index)) for i, w in enumerate(wrapped)]
+            lines.append((" " * GAP).join(parts).rstrip())
+        if index == 0:
+            lines.append((" " * GAP).join("-" * w for w in widths))
+    return "\n".join(lines)
+
+
+def _fit(natural: list[int], cells: list[list[str]], columns: int) -> list[int]:
+    """Shrink the widest columns until the table fits, never below the longest word (up to 24)."""
+    widths = list(natural)
+    least = [min(24, max(max((width(w) for w in row[i].split()), default=1) for row in cells)) for i in range(len(widths))]
+    while sum(widths) + GAP * (len(widths) - 1) > columns:
+        loose = [i for i in range(len(widths)) if widths[i] > least[i]]
+        if not loose:
+            break
+        widest = max(loose, key=lambda i: widths[i])
+        widths[widest] -= 1
+    return widths
+
+
+def wrap(text: str, columns: int) -> list[str]:
+    """Lines of at most `columns` display columns, broken at spaces, or inside a word where it must."""
+    lines, line = [], ""
+    for word in text.split(" "):
+        joined = f"{line} {word}" if line else word
+        if width(joined) <= columns:
+            line = joined
+            continue
+        if line:
+            lines.append(line)
+        while width(word) > columns:
+            cut = _cut(word, columns)
+            lines.append(word[:cut])
+            word = word[cut:]
+        line = word
+    lines.append(line)
+    return lines
+
+
+def _cut(word: str, columns: int) -> int:
+    total = 0
+    for index, char in enumerate(word):
+        total += width(char)
+        if total > columns:
+            return max(1, index)
+    return len(word)

@@ -1,0 +1,76 @@
+"""Is a measured decode speed possible on this machine, and is it normal?"""
+
+from __future__ import annotations
+
+from .prediction import Record
+
+MARGIN = 1.02
+"""A figure counts as impossible only above the ceiling by more than the rounding of stated figures."""
+CAUSES = ("another device does the work (a GPU, not this machine)", "a smaller model or format is running", "it runs remotely, not here")
+
+
+def check(p, measured: float, library=None) -> Record:
+    """Verdict on `measured` tokens per second and user against a prediction.
+
+    `impossible` (above the ceiling, or the model does not fit), `fast` (above the span), `normal`, or `slow` (below it); with
+    the bandwidth that the figure needs by the rule of thumb and by exact bytes, and the machines that would allow it.
+    """
+    tps, step = p.tps, p.decode
+    rule_need = measured * p.runnable.meta["file_size"]
+    exact_need = measured / p.tokens_out * (step.bytes_by.weights + step.bytes_by.kv + step.bytes_by.state)
+    verdict = "normal"
+    if measured > tps.ceiling * MARGIN:
+        verdict = "impossible"
+    elif p.memory.fits is False and measured > tps.low:
+        verdict = "impossible"
+    elif measured > tps.high:
+        verdict = "fast"
+    elif measured < tps.low:
+        verdict = "slow"
+    reasons = []
+    if p.memory.fits is False:
+        lack = p.memory.total_bytes - p.memory.usable_bytes
+        reasons.append(f"the model does not fit: {lack / 1e9:.1f} GB more than the device can hold")
+    if verdict == "impossible":
+        reasons += list(CAUSES)
+    allowing = machines_for(p, measured, library) if verdict == "impossible" and library is not None else []
+    return Record(
+        verdict=verdict,
+        measured=measured,
+        ceiling=tps.ceiling,
+        expected=tps.expected,
+        low=tps.low,
+        high=tps.high,
+        rule_of_thumb=tps.rule_of_thumb,
+        bandwidth=p.decoder.meta["rates"]["bw"],
+        needed_by_rule=rule_need,
+        needed_exact=exact_need,
+        needed_flops=measured / p.tokens_out * step.flops,
+        causes=reasons,
+        hardware=allowing,
+    )
+
+
+def machines_for(p, measured: float, library) -> list[dict]:
+    """Shipped machines whose bandwidth, peak rate and capacity allow the figure, slowest first."""
+    from ..compile.machine import pick_rate
+    from ..language.problem import SpecError
+
+    step = p.decode
+    per_token = (step.bytes_by.weights + step.bytes_by.kv + step.bytes_by.state) / p.tokens_out
+    wanted = max(p.runnable.meta["rows"], key=lambda r: r[5])[6]
+    found = []
+    for name in library.names("hardware"):
+        try:
+            spec = library.load("hardware", name)
+        except SpecError:
+            continue
+        if spec.doc.abstract or len(spec.doc.memory) != 1:
+            continue
+        memory = next(iter(spec.doc.memory.values()))
+        rate = pick_rate("fp16" if wanted == "none" else wanted, spec.doc.compute)
+        big = memory.capacity is None or memory.capacity * spec.doc.usable >= p.memory.total_bytes
+        strong = rate is not None and spec.doc.compute[rate] * p.tokens_out >= measured * step.flops
+        if big and strong and memory.bandwidth >= measured * per_token:
+            found.append({"name": spec.name, "title": spec.doc.label(), "bandwidth": memory.bandwidth})
+    return sorted(found, key=lambda h: (h["bandwidth"], h["name"]))

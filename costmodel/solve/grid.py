@@ -1,0 +1,71 @@
+"""Grids given on the command line, and choosing among a result's rows."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+from ..language.problem import Mark, Source, problem, suggest
+
+_OPERATORS = (">=", "<=", "!=", "=", ">", "<")
+
+
+def ad_hoc(library, name: str, models, hardware, engines, techniques, prompts, contexts, batches, output):
+    """The study of a name or path; with any axis given, a grid over it. Raises :class:`SpecError`."""
+    given = any((models, hardware, engines, techniques, prompts, contexts, batches))
+    spec = library.load("study", "local-pcs" if given and name == "memory-vs-speed" else name, mark=Mark(Source("STUDY", name), 1, 1))
+    study = spec.doc
+    if study.abstract:
+        raise problem(f"study `{study.name}` is abstract", spec.mark("abstract"))
+    if not given and output is None:
+        return study
+    from ..schema.study import Workload
+
+    axes = {"models": models or study.models or ("8b",), "hardware": hardware or study.hardware or ("ddr5",), "engines": engines or study.engines}
+    if techniques:
+        axes["techniques"] = tuple(tuple(x for x in t.split("+") if x) for t in techniques)
+    if prompts or contexts or batches or output:
+        axes["workloads"] = tuple(
+            Workload(prompt=p, context=c, batch=b, output=output) for p in prompts or (None,) for c in contexts or (None,) for b in batches or (None,)
+        )
+    return study.model_copy(update={"view": "grid", "name": "grid", "title": None, "rows": (), "notes": (), **axes})
+
+
+def select(result: dict, filters, sort: str | None) -> dict:
+    """Rows that satisfy every filter, sorted. Raises :class:`SpecError` for an unknown field."""
+    rows = result["rows"]
+    fields = list(dict.fromkeys(k for r in rows for k in r))
+    for text in filters:
+        field, op, want = _condition(text, fields)
+        rows = [r for r in rows if _holds(r.get(field), op, want)]
+    if sort:
+        name = sort.lstrip("-")
+        if name not in fields:
+            raise problem(f"no field `{name}`", Mark(Source("--sort", sort), 1, 1), suggest(name, fields))
+        known = [r for r in rows if r.get(name) is not None]
+        known.sort(key=lambda r: (isinstance(r[name], str), str(r[name]) if isinstance(r[name], (str, list, dict)) else r[name]), reverse=sort.startswith("-"))
+        rows = known + [r for r in rows if r.get(name) is None]
+    return result | {"rows": rows}
+
+
+def _condition(text: str, fields) -> tuple[str, str, str]:
+    found = [(text.find(op), -len(op), op) for op in _OPERATORS if op in text]
+    mark = Mark(Source("--filter", text), 1, 1)
+    if not found:
+        raise problem(f"`{text}` is not a condition", mark, "for example `tps>20`, `fits=true`, `hardware=rtx*`")
+    _, _, op = min(found)
+    field, want = (part.strip() for part in text.split(op, 1))
+    if field not in fields:
+        raise problem(f"no field `{field}`", mark, suggest(field, fields))
+    return field, op, want
+
+
+def _holds(value, op: str, want: str) -> bool:
+    if isinstance(value, bool) or value is None or isinstance(value, (str, list)):
+        text = ",".join(map(str, value)) if isinstance(value, list) else str(value).lower() if not isinstance(value, str) else value
+        same = fnmatchcase(text, want) or value is None and want in ("", "null", "none")
+        return same if op == "=" else not same if op == "!=" else False
+    try:
+        number = float(want)
+    except ValueError:
+        return False
+    return {"=": value == number, "!=": value != number, ">": value > number, "<": value < number, ">=": value >= number, "<=": value <= number}[op]

@@ -1,0 +1,111 @@
+"""Validating documents as CI does: schema, units, formulas, references, sources, published sizes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..language.problem import Problem, SpecError, problem
+from ..library import Library, Spec
+from ..schema.validate import kind_of
+
+
+def validate_files(files) -> tuple[int, list[str], list[str]]:
+    """(documents read, warnings, problems) of files and folders."""
+    done, warnings, problems = 0, [], []
+    library = Library()
+    for file in _expand(files):
+        done += 1
+        try:
+            warnings += [str(w) for w in validate_file(library, file)]
+        except SpecError as error:
+            problems.append(str(error))
+    return done, warnings, problems
+
+
+def _expand(files) -> list[Path]:
+    found: list[Path] = []
+    for name in files:
+        path = Path(name)
+        if path.is_dir():
+            inside = sorted(path.rglob("*.yaml"))
+            if not inside:
+                raise problem(f"no .yaml file under `{name}`")
+            found += inside
+        else:
+            found.append(path if "/" in str(name) else Path(".") / path)
+    return found
+
+
+def validate_file(library: Library, file: Path) -> list[Problem]:
+    """Warnings of one document; raises :class:`SpecError` for problems."""
+    if not file.is_file():
+        raise problem(f"no file `{file}`")
+    kind = kind_of(library.read(file))
+    spec = library.load(kind, str(file) if "/" in str(file) else f"./{file}")
+    checker = {"hardware": _hardware, "model": _model, "technique": _technique, "format": _format, "engine": _engine}.get(kind)
+    found = checker(library, spec) if checker else []
+    return found + _named(spec, file)
+
+
+def _named(spec: Spec, file: Path) -> list[Problem]:
+    if spec.name != file.stem:
+        return [Problem(f"warning: the document is called `{spec.name}` and the file `{file.name}`", spec.mark("name"), "names are looked up by file name")]
+    return []
+
+
+def _source(spec: Spec, keys: tuple, what: str) -> list[Problem]:
+    if any(k in spec.doc.sources for k in keys):
+        return []
+    return [Problem(f"warning: {what} has no source", spec.mark("sources"), f"add `sources: {{{keys[0]}: {{kind: …, ref: …}}}}`")]
+
+
+def _hardware(library: Library, spec: Spec) -> list[Problem]:
+    from ..compile.machine import _device_tier
+
+    doc = spec.doc
+    if doc.abstract:
+        return []
+    _device_tier(spec)
+    if doc.efficiency:
+        source = doc.sources.get("efficiency")
+        if source is None or source.kind != "measured":
+            raise SpecError(Problem("an efficiency of one device needs a measured source", spec.mark("efficiency"), "add `sources: {efficiency: {kind: measured, ref: …}}`"))
+    return _source(spec, ("bandwidth", "memory"), "bandwidth") + (_source(spec, ("compute", *doc.compute), "compute") if doc.compute else [])
+
+
+def _model(library: Library, spec: Spec) -> list[Problem]:
+    from ..compile.program import compile_program
+
+    if spec.doc.abstract:
+        return []
+    compile_program(spec, [], library)
+    return []
+
+
+def _technique(library: Library, spec: Spec) -> list[Problem]:
+    from ..compile.schedule import merge_schedules
+    from ..compile.uses import read_use
+
+    use = read_use(library, str(spec.files[0]))
+    merge_schedules([use])
+    for i, name in enumerate(spec.doc.conflicts):
+        library.locate("technique", name, spec.mark("conflicts", i))
+    for i, item in enumerate(spec.doc.rewrite):
+        verbs = [v for v in ("drop", "insert", "format", "set", "replace", "scale", "add", "place", "model") if getattr(item, v)]
+        if len(verbs) != 1:
+            what = " and ".join(verbs) if verbs else "none"
+            raise SpecError(Problem(f"rewrite.{i}: want exactly one verb, got {what}", spec.mark("rewrite", i)))
+    return _source(spec, tuple(spec.doc.sources) or ("schedule",), "the technique") if spec.doc.sources else [Problem("warning: no source", spec.mark("name"), "add `sources:`")]
+
+
+def _format(library: Library, spec: Spec) -> list[Problem]:
+    from ..compile.formats import width_of
+
+    for dims in ({"L": 32, "d": 4096, "d_ff": 14336, "n_q": 32, "n_kv": 8}, {"L": 80, "d": 8192, "d_ff": 28672, "n_q": 64, "n_kv": 8, "E": 8, "k": 2, "tied": 1}):
+        for role in ("embed", "head", "norm", "attn.v", "mlp.down", "expert.up", "router"):
+            width_of(library, str(spec.files[0]), role, dims, spec.mark("name"))
+    return _source(spec, tuple(spec.doc.sources) or ("size",), "the format")
+
+
+def _engine(library: Library, spec: Spec) -> list[Problem]:
+    return _source(spec, ("efficiency",), "efficiency")
