@@ -24,6 +24,8 @@ class Case(Part):
     hardware: str | None = None
     engine: str | None = None
     techniques: tuple[str, ...] | None = None
+    without: tuple[str, ...] = ()
+    """Techniques of what it is compared with that this case leaves out."""
     workload: Workload = Workload()
     set: tuple[str, ...] = ()
     """Overrides, as for `--set`."""

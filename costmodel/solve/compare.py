@@ -36,6 +36,8 @@ def reason_of(new, old, same: float) -> str:
     fell = 1 - same
     if a.link_bytes > b.link_bytes and a.regime == "link":
         return "slow_tier"
+    if any(info[4] == "host" for info in new.runnable.meta["rows"]) and a.expected_s > b.expected_s:
+        return "host_computes"
     if a.flops > 10 * b.flops:
         return "recompute"
     if new.runnable.meta["model"] != old.runnable.meta["model"]:

@@ -32,7 +32,7 @@ def memory_vs_speed(study, library, progress):
     rows = []
     for done, row in enumerate(study.rows, 1):
         against = setting_of(row.against, base)
-        cases = row.variants or {row.name: row.case}
+        cases = row.variants or {_main_name(row): row.case}
         variants = [_variant(name, _over(case, against), against, study, library) for name, case in cases.items()]
         printed = [_variant(name, _over(case, against), against, study, library) | {"votes": False} for name, case in row.printed.items()]
         rows.append(_joined(row, against, variants, printed))
@@ -43,7 +43,13 @@ def memory_vs_speed(study, library, progress):
 def _over(case, against: Setting) -> Setting:
     """A row's case over what it is compared with: its techniques come on top."""
     setting = setting_of(case.model_copy(update={"techniques": None}), against)
+    setting = setting._replace(techniques=tuple(t for t in setting.techniques if t.split(":")[0] not in case.without))
     return with_techniques(setting, case.techniques or ())
+
+
+def _main_name(row) -> str:
+    """What a row's own case is called beside its variants."""
+    return ", ".join(t.split(":")[0] for t in row.case.techniques or ()) or row.name
 
 
 def _variant(name: str, setting: Setting, against: Setting, study, library) -> dict:

@@ -7,14 +7,25 @@ from pathlib import Path
 import yaml
 
 import costmodel
+from costmodel import api
 from costmodel.compile.build import Case, build, program_of
 from costmodel.library import FOLDERS, Library
 from costmodel.solve.prediction import Prediction
 
 UNLIMITED = "1e30"
 """A rate that never limits, where a case is about the other resource alone."""
+LINK = {"bandwidth": f"{UNLIMITED} B/s", "latency": "0 us"}
+"""A link that never limits."""
 FORMATS = {1: "int8", 2: "fp16", 4: "fp32"}
 """The shipped format of so many bytes an element."""
+
+
+class _Plain(yaml.SafeDumper):
+    """YAML without anchors and aliases."""
+
+    def ignore_aliases(self, data) -> bool:
+        """Every value is written out."""
+        return True
 
 
 class Desk:
@@ -29,7 +40,7 @@ class Desk:
         file = self.folder / FOLDERS[kind] / f"{name}.yaml"
         file.parent.mkdir(exist_ok=True)
         head = {"schema": f"costmodel/{kind}@1", "name": name}
-        file.write_text(yaml.safe_dump(head | fields, sort_keys=False, allow_unicode=True), "utf-8")
+        file.write_text(yaml.dump(head | fields, Dumper=_Plain, sort_keys=False, allow_unicode=True), "utf-8")
         if kind in ("operator", "format"):
             self.library = Library(roots=(self.folder,))
         return str(file)
@@ -52,7 +63,7 @@ class Desk:
 
     def compile(self, model: str):
         """The program of a model, without a machine."""
-        return costmodel.compile(model) if self.library is None else program_of(self.library, model)
+        return api.compile(model) if self.library is None else program_of(self.library, model)
 
 
 def before(tokens: int) -> int:

@@ -1,0 +1,29 @@
+"""What a cold start loads: asserted through `sys.modules`, in a new process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+HEAVY = ("sympy", "numpy", "pydantic", "jinja2", "yaml", "ast")
+
+
+def modules_after(code: str) -> set[str]:
+    script = f"import sys\n{code}\nprint('\\n'.join(sorted(sys.modules)), file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return {m.partition(".")[0] for m in done.stderr.split()}
+
+
+def test_warm_predict_loads_nothing_heavy():
+    code = "from costmodel.cli import main\ntry:\n    main(['predict', '8b', '--hw', 'ddr5'])\nexcept SystemExit as stop:\n    assert not stop.code"
+    modules_after(code)
+    assert not modules_after(code) & set(HEAVY)
+
+
+def test_import_loads_nothing():
+    assert not modules_after("import costmodel") & {*HEAVY, "click", "json"}
+
+
+def test_api_needs_neither_click_nor_sympy():
+    assert not modules_after("import costmodel\ncostmodel.predict('8b', 'ddr5').tps.expected") & {"click", "sympy", "numpy", "jinja2"}
