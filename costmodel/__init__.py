@@ -16,25 +16,26 @@ _HOMES = {
     "load_hardware": "api",
     "load_technique": "api",
     "load_engine": "api",
-    "compile": "api",
     "Library": "library",
     "SpecError": "language.problem",
     "Problem": "language.problem",
     "Prediction": "solve.prediction",
     "Program": "compile.program",
 }
-__all__ = [*_HOMES, "__version__"]
+__all__ = [*_HOMES, "__version__", "compile"]
 
 
 def __getattr__(name):
-    if name not in _HOMES:
-        raise AttributeError(f"module 'costmodel' has no attribute '{name}'")
     from importlib import import_module
 
+    if name == "compile":
+        return import_module("costmodel.compile")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'costmodel' has no attribute '{name}'")
     value = getattr(import_module(f"costmodel.{_HOMES[name]}"), name)
     globals()[name] = value
     return value
 
 
 def __dir__():
-    return sorted([*globals(), *_HOMES])
+    return sorted([*globals(), *_HOMES, "compile"])

@@ -84,8 +84,8 @@ def _refuse(prompt, output, context, batch):
     raise problem(f"{name}: want a positive number of {'sequences' if name == 'batch' else 'tokens'}, got {given[name]}")
 
 
-def compile(model, techniques=(), sets=()):
-    """The :class:`costmodel.Program` of a model under techniques: its rows and, as sympy, its FLOPs and bytes."""
+def compile_model(model, techniques=(), sets=()):
+    """`costmodel.compile`: the :class:`costmodel.Program` of a model under techniques: its rows and, as sympy, its FLOPs and bytes."""
     from .compile.build import program_of
 
     return program_of(library(), model, (techniques,) if isinstance(techniques, str) else tuple(techniques), sets)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from pathlib import Path
 
@@ -18,7 +19,8 @@ from golden.adapters import ADAPTERS  # noqa: E402
 
 CASES = {case["id"]: case for case in yaml.safe_load((HERE / "golden" / "cases.yaml").read_text("utf-8"))}
 SKIPPED = yaml.safe_load((HERE / "golden" / "skipped.yaml").read_text("utf-8"))
-CORE = set("ridge linear attention llmviewer kv params quant flops latency memory moe metrics spec chunked sparsity device".split())
+CORE = {"ridge", "linear", "attention", "llmviewer", "kv", "params", "quant", "flops", "latency", "memory"}
+CORE |= {"moe", "metrics", "spec", "chunked", "sparsity", "device"}
 WANTED = 170
 SCALED = {"ms": SECOND, "us": SECOND, "GiB": BYTE, "GB/s": BYTE_RATE, "Gbit/s": BYTE_RATE, "TFLOP/s": FLOP_RATE, "GFLOP/s": FLOP_RATE}
 """Units of published figures that are no SI units, with their dimension."""
@@ -59,7 +61,19 @@ def test_enough_are_reproduced():
     assert sum(case["id"] in ADAPTERS for case in core) >= WANTED
 
 
-@pytest.mark.parametrize("case", sorted(CASES))
-def test_source(case):
-    """Every case names its source."""
-    assert CASES[case]["source"]["title"] and CASES[case]["source"]["url"].startswith("http")
+@pytest.mark.parametrize("file", sorted((HERE / "golden" / "adapters").glob("*.py")), ids=lambda f: f.stem)
+def test_adapters_do_no_arithmetic(file):
+    """Figures come from the product: no arithmetic on names, and no ratio of bare inputs (`desk` only joins paths and counts `before`)."""
+    arithmetic = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, arithmetic) and file.stem != "desk":
+            assert not any(isinstance(n, (ast.Name, ast.Call)) for n in ast.walk(node)), ast.unparse(node)
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "ratio":
+            assert not any(isinstance(a, ast.Subscript) for a in node.args), ast.unparse(node)
+
+
+def test_every_case_names_its_source():
+    """A title, and an address where there is one."""
+    for case in CASES.values():
+        assert case["source"]["title"], case["id"]
+        assert (case["source"]["url"] or "https").startswith("http"), case["id"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-HEAVY = ("sympy", "numpy", "pydantic", "jinja2", "yaml", "ast")
+HEAVY = ("sympy", "numpy", "pydantic", "jinja2", "yaml")
 
 
 def modules_after(code: str) -> set[str]:

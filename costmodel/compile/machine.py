@@ -80,7 +80,7 @@ class Machine:
 
     def _engine_number(self, node: Node, bits: float, path: str) -> Node:
         peaks = [v for k, v in self.hardware.doc.compute.items()]
-        env = {"bits": bits, "layers": self.layers(), "bandwidth": self.memory.bandwidth, "peak": max(peaks, default=0)}
+        env = {"bits": bits, "layers": self.layers(), "bandwidth": self.memory.bandwidth, "peak": max(peaks, default=0), "second": 1}
         try:
             return bind(node, env, BOUNDS)
         except FormulaError as error:
@@ -100,6 +100,8 @@ class Machine:
         return Num(1) if node is None else self._engine_number(node, 16, "moe_overlap")
 
     def _place(self, row: Row) -> list[Placed]:
+        row = row.copy()
+        row.symbols.setdefault("overlap", self.overlap)
         terms = {k: self._term(row, t) for k, t in _TERMS.items()}
         stored = number(self._term(row, "stored"))
         repeat = self.program.repeat(row)
@@ -121,16 +123,12 @@ class Machine:
         return [p for p in placed if any(n != Num(0) for n in p.terms.values()) or any(p.stored.values())]
 
     def _term(self, row: Row, term: str) -> Node:
-        if "overlap" in row.symbols or row.op not in ("expert", "streamed"):
-            return self.program.term(row, term, device=self.device_flags)
-        row = row.copy()
-        row.symbols["overlap"] = self.overlap
         return self.program.term(row, term, device=self.device_flags)
 
     def _finish(self, item: Placed) -> None:
         row = item.row
         width = row.formats["width"]
-        item.bits = 8 * width.bytes
+        item.bits = 8 * row.symbols["w_format"].value
         item.rate = row.resolve_arg("rate", {**self.program.dims, **self.device_flags})
         wanted = width.math or self.settings("math", "", width.family)[0] or "fp16"
         item.math = self._rate(wanted, item.unit, item.terms["f"] != Num(0))

@@ -53,10 +53,9 @@ class Program:
         total = 0.0
         for row in self.rows:
             stored = number(self.term(row, "params"))
-            if row.op == "expert":
-                stored *= number(row.resolve_arg("active", self.dims)) / number(row.resolve_arg("experts", self.dims))
-            elif row.op == "streamed":
-                stored = number(row.resolve_arg("active", self.dims))
+            if "active" in row.args:
+                whole = row.resolve_arg("experts" if "experts" in row.args else "stored", self.dims)
+                stored *= number(row.resolve_arg("active", self.dims)) / number(whole)
             total += stored * self.repeat(row)
         return round(total)
 

@@ -58,6 +58,7 @@ class Resolver:
 
     def __init__(self, row: Row, dims: Mapping):
         self.row, self.dims = row, dims
+        self.strict = not any(isinstance(v, tuple) for v in dims.values())  # with symbolic dims nothing is evaluated
         self.known: dict[str, Node] = {}
         self.active: list[str] = []
 
@@ -65,7 +66,7 @@ class Resolver:
         """`node` with all names bound."""
         env = {n: self.lookup(n) for n in names_of(node)}
         try:
-            return bind(node, env, BOUNDS)
+            return bind(node, env, BOUNDS, self.strict)
         except FormulaError as error:
             raise SpecError(Problem(f"{self.row.block}.{self.row.name}: {error}", self.row.mark, error.help)) from None
 

@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from pydantic_core import PydanticCustomError
 
 from ..language import units
-from ..language.formula import FormulaError, Node, parse
+from ..language.formula import Bin, FormulaError, Name, Node, Num, parse
 from ..language.formula.dims import check
 from ..language.formula.fold import number
 from ..language.units import BYTE, BYTE_RATE, COUNT, FLOP_RATE, SECOND, WATT, Dim, UnitError
@@ -127,6 +127,21 @@ def _formula(value: Any) -> Node | None:
 Formula = Annotated[
     Any, BeforeValidator(_formula), WithJsonSchema({"type": ["string", "number"], "description": "formula", "examples": ["2 * B * T * d"]})
 ]
+
+
+def _time(value: Any) -> Node | None:
+    """A time literal, or a formula that comes out in seconds (`second` is one second)."""
+    try:
+        return Bin("*", Num(units.quantity(value, SECOND)), Name("second"))
+    except UnitError as error:
+        if not isinstance(value, str):
+            if value is None:
+                return None
+            raise refuse(str(error), error.help) from None
+        return _formula(value)
+
+
+Time = Annotated[Any, BeforeValidator(_time), WithJsonSchema({"type": "string", "description": "time or formula", "examples": ["4 us"]})]
 Bytes = quantity(BYTE)
 ByteRate = quantity(BYTE_RATE)
 FlopRate = quantity(FLOP_RATE)

@@ -9,7 +9,7 @@ from ..language.units import BYTE, BYTE_RATE, COUNT, FLOP, FLOP_RATE, SECOND
 from .names import DEVICE, SCHEDULE, SYMBOLS, TERMS, WORKLOAD, term_dim
 
 _ROW_NAMES = WORKLOAD | {n: d for n, (d, _) in SYMBOLS.items()} | DEVICE
-ENGINE_NAMES = {"M": COUNT, "bits": COUNT, "layers": COUNT, "bandwidth": BYTE_RATE, "peak": FLOP_RATE}
+ENGINE_NAMES = {"M": COUNT, "bits": COUNT, "layers": COUNT, "bandwidth": BYTE_RATE, "peak": FLOP_RATE, "second": SECOND}
 
 
 class _Open(dict):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .common import Doc, Dtype, Formula, Part, Positive
+from .common import Doc, Dtype, Formula, Part, Positive, Time
 
 
 class Efficiency(Part):
@@ -18,10 +18,10 @@ class Efficiency(Part):
 
 
 class Overhead(Part):
-    """Fixed times: per pass, and per layer of a pass."""
+    """Fixed times: per pass, and per layer of a pass; `4 us`, or a formula such as `(3 + 0.1 * M) * 1e-6 * second`."""
 
-    step: Formula = None
-    layer: Formula = None
+    step: Time = None
+    layer: Time = None
 
 
 class Span(Part):

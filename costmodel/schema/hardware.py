@@ -20,7 +20,7 @@ class Link(Part):
     """One direction of a link, per device."""
 
     bandwidth: ByteRate
-    latency: Seconds = 0
+    latency: Seconds = "0 s"
 
 
 class Host(Part):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..compile.mixed import mixed_rows, row_seconds
-from .prediction import Record
+from .prediction import Record, attainable
 from .steps import prefill_groups
 
 KINDS = ("weights", "kv", "state", "activations")
@@ -55,6 +55,7 @@ def _record(info, rows, rates) -> Record:
         link_bytes=total[5],
         intensity=total[0] / size if size else None,
         ridge=peak / bandwidth if peak else None,
+        attainable_flops=attainable(total[0], size, compute, bandwidth),
         regime=regime,
         floor_s=max(compute, low),
         expected_s=seconds,

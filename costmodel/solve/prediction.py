@@ -101,6 +101,7 @@ class Prediction:
             bytes=size,
             intensity=f / size if size else None,
             ridge=f / compute / bandwidth if compute else _ridge(runnable),
+            attainable_flops=attainable(f, size, compute, bandwidth),
             regime=regime,
             floor_s=floor,
             expected_s=expected,
@@ -195,6 +196,13 @@ class Prediction:
         from .export import prediction_dict
 
         return prediction_dict(self)
+
+
+def attainable(flops, size, compute, bandwidth) -> float | None:
+    """FLOP/s under both ceilings of the roofline: min(peak, intensity · bandwidth)."""
+    if not compute:
+        return None
+    return min(flops / compute, flops / size * bandwidth) if size else flops / compute
 
 
 def _inverse(seconds: float) -> float | None:

@@ -14,13 +14,14 @@ Range = tuple[float, float]
 _ANY: Range = (-INF, INF)
 
 
-def bind(node: Node, env: Mapping[str, Node | int | float], bounds: Mapping[str, Range] | None = None) -> Node:
+def bind(node: Node, env: Mapping[str, Node | int | float], bounds: Mapping[str, Range] | None = None, strict: bool | None = None) -> Node:
     """Replace names found in `env`, fold constants, and drop branches that `bounds` rule out.
 
-    `bounds` gives the range of names that stay free. Raises :class:`FormulaError` on a division by zero or a power
+    `bounds` gives the range of names that stay free; where they are given (unless `strict` is False), a power with a
+    variable exponent must have a base in [0, 1]. Raises :class:`FormulaError` on a division by zero or a power
     whose base is not known to lie in [0, 1].
     """
-    return _Binder(env, bounds or {}).bind(node)
+    return _Binder(env, bounds or {}, bounds is not None if strict is None else strict).bind(node)
 
 
 def number(node: Node, env: Mapping[str, int | float] | None = None) -> int | float:
@@ -34,8 +35,8 @@ def number(node: Node, env: Mapping[str, int | float] | None = None) -> int | fl
 
 
 class _Binder:
-    def __init__(self, env, bounds):
-        self.env, self.bounds = env, bounds
+    def __init__(self, env, bounds, strict):
+        self.env, self.bounds, self.strict = env, bounds, strict
 
     def bind(self, node: Node) -> Node:
         if isinstance(node, Num):
@@ -92,7 +93,7 @@ class _Binder:
     def power(self, node: Bin) -> Node:
         if isinstance(node.right, Num):
             return {0: Num(1), 1: node.left}.get(node.right.value, node)
-        low, high = span(node.left, self.bounds)
+        low, high = span(node.left, self.bounds) if self.strict else (0, 1)
         if low < 0 or high > 1:
             raise FormulaError(
                 f"the base of `{text(node)}` is not known to lie in [0, 1]",

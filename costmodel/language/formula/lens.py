@@ -6,14 +6,14 @@ from .nodes import Bin, Call, Name, Neg, Node, Num
 
 
 def symbol(name: str):
-    """The one positive sympy symbol of a name."""
+    """The one sympy symbol of a name: a count or size, so never negative (a chunk may have no logit rows)."""
     import sympy
 
-    return sympy.Symbol(name, positive=True)
+    return sympy.Symbol(name, nonnegative=True)
 
 
 def to_sympy(node: Node, env: dict | None = None):
-    """The expression of a formula; `env` maps names to expressions, other names become positive symbols."""
+    """The expression of a formula; `env` maps names to expressions, other names become symbols."""
     import sympy
 
     if isinstance(node, Num):

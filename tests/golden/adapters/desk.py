@@ -7,7 +7,6 @@ from pathlib import Path
 import yaml
 
 import costmodel
-from costmodel import api
 from costmodel.compile.build import Case, build, program_of
 from costmodel.library import FOLDERS, Library
 from costmodel.solve.prediction import Prediction
@@ -54,16 +53,16 @@ class Desk:
         memory = {"bandwidth": f"{bandwidth} B/s"} | ({} if capacity is None else {"capacity": f"{capacity} B"})
         return self.write("hardware", name, memory={"device": memory}, compute={dtype: f"{peak} FLOP/s"}, **fields)
 
-    def predict(self, model: str, hardware: str, *, techniques=(), engine="ideal", devices=1, prompt=1, output=1, context=0, batch=1) -> Prediction:
-        """A prediction; through a library of its own where the folder brings operators or formats."""
-        workload = {"prompt": prompt, "output": output, "context": context, "batch": batch}
+    def predict(self, model: str, hardware: str, *, techniques=(), sets=(), engine="ideal", devices=1, **workload) -> Prediction:
+        """A prediction, of one token and one sequence unless told; the folder's own operators and formats are found."""
+        workload = {"prompt": 1, "output": 1, "context": 0, "batch": 1} | workload
         if self.library is None:
-            return costmodel.predict(model, hardware, techniques=techniques, engine=engine, devices=devices, **workload)
-        return Prediction(build(Case(model, hardware, engine, techniques, devices), self.library), **workload)
+            return costmodel.predict(model, hardware, techniques=techniques, sets=sets, engine=engine, devices=devices, **workload)
+        return Prediction(build(Case(model, hardware, engine, techniques, devices, sets), self.library), **workload)
 
     def compile(self, model: str):
         """The program of a model, without a machine."""
-        return api.compile(model) if self.library is None else program_of(self.library, model)
+        return costmodel.compile(model) if self.library is None else program_of(self.library, model)
 
 
 def before(tokens: int) -> int:
@@ -90,8 +89,7 @@ def decoder(desk: Desk, name: str = "model", *, blocks: dict | None = None, weig
     return desk.model(name, **fields, **({"blocks": blocks} if blocks else {}))
 
 
-def bare(desk: Desk, name: str = "model", *, dims: dict | None = None, weights: str = "fp16", repeat=1, kv: str = "fp16", state: str = "fp32", **rows) -> str:
+def bare(desk: Desk, name: str = "model", *, dims: dict | None = None, weights: str = "fp16", repeat=1, state: str = "fp32", **rows) -> str:
     """A model that is one block of rows."""
-    blocks = {"block": {"repeat": repeat, "ops": rows}}
-    formats = {"weights": {"format": weights}, "kv": {"format": kv}, "state": {"format": state}}
-    return desk.model(name, dims=dims or {}, blocks=blocks, **formats)
+    formats = {"weights": {"format": weights}, "state": {"format": state}}
+    return desk.model(name, dims=dims or {}, blocks={"block": {"repeat": repeat, "ops": rows}}, **formats)

@@ -8,7 +8,6 @@ from .desk import LINK, Desk
 from .registry import reproduces
 
 
-
 def load(folder, *, params: dict, bandwidth: str = "1 B/s", peak: str = "1 FLOP/s", **fields):
     """A loaded hardware document."""
     desk = Desk(folder)

@@ -121,14 +121,6 @@ def layer_floor(given, folder):
     return desk.predict(model, desk.machine(bandwidth=given["bw"], links=PEER), devices=given["N"]).tpot_s.floor
 
 
-@reproduces("ep_tpot_ib")
-def layer_overhead(given, folder):
-    """Seconds of a step in which every layer takes a fixed time."""
-    desk = Desk(folder)
-    engine = desk.write("engine", "fixed", extends="ideal", fixed=True, overhead={"layer": f"{given['layer']} s"})
-    return desk.predict(summary(desk, layers=given["L"]), desk.machine(), engine=engine).tpot_s.expected
-
-
 @reproduces("ep_tps_ib")
 def user_tps(given, folder):
     """Tokens per second and user at a gap."""

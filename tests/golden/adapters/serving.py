@@ -141,15 +141,6 @@ def all_reduce(given, folder):
     return desk.predict(model, machine, devices=given["N"], batch=given["B"]).decode.link_bytes
 
 
-@reproduces("comms_kipply_260b_latency")
-def all_reduce_latency(given, folder):
-    """Link latencies of a step: two all-reduces a layer, two hops each."""
-    desk = Desk(folder)
-    model = decoder(desk, d_h=128, L=given["L"])
-    machine = desk.machine(links={"peer": LINK | {"latency": f"{given['hop']} s"}})
-    return desk.predict(model, machine, devices=2).tpot_s.expected
-
-
 @reproduces("sb8_t_hbm")
 def sharded_weights(given, folder):
     """Seconds to read one of the shards of a 16-bit matrix."""
@@ -163,9 +154,8 @@ def sharded_weights(given, folder):
 def handoff(given, folder):
     """Bytes per second of KV that prefill hands to decode: OPT-66B, prompts of 512 tokens, a second's requests at once."""
     desk = Desk(folder)
-    model = decoder(desk, L=64, n_q=72, n_kv=72, d_h=128)
     machine = desk.machine(links={"network": LINK})
-    one, second = (desk.predict(model, machine, techniques=("disaggregation",), prompt=512, batch=b) for b in (1, given["rps"]))
+    one, second = (desk.predict("opt-66b", machine, techniques=("disaggregation",), prompt=512, batch=b) for b in (1, given["rps"]))
     assert handoff_bytes(one) == given["bytes"]
     return handoff_bytes(second)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import costmodel
 from costmodel.solve.compare import ratio
 
 from .desk import Desk, bare, decoder, summary
@@ -87,7 +88,7 @@ def gpt_oss(given) -> dict:
 def gpt_oss_mlp(given, folder):
     """Parameters of the experts and routers alone."""
     desk = Desk(folder)
-    rest = {name: ABSENT for name in ("embed", "norms", "layer", "attention", "head")}
+    rest = dict.fromkeys(("embed", "norms", "layer", "attention", "head"), ABSENT)
     return desk.compile(decoder(desk, blocks=rest, **gpt_oss(given))).params()
 
 
@@ -121,17 +122,13 @@ def opt_bytes(given, folder):
     """Bytes of the layers of a model with square projections and a two-matrix MLP."""
     desk = Desk(folder)
     dims = {"L": given["l"], "d": given["h1"], "d_ff": given["h2"], "d_h": "= d", "gated": 0}
-    model = decoder(desk, blocks={name: ABSENT for name in ("embed", "norms", "head")}, **dims)
+    model = decoder(desk, blocks=dict.fromkeys(("embed", "norms", "head"), ABSENT), **dims)
     return desk.predict(model, desk.machine()).memory.weights_bytes
 
 
-LLAMA_31_8B = {"L": 32, "d": 4096, "d_ff": 14336, "n_q": 32, "n_kv": 8, "d_h": 128, "vocab": 128256}
-ONE_BIT = {"block": 8, "size": "1 B"}
-
-
-def llama_bytes(desk: Desk, format: str, name: str = "llama") -> float:
-    """Stored bytes of Llama 3.1 8B in a format."""
-    return desk.predict(decoder(desk, name, weights=format, **LLAMA_31_8B), desk.machine()).memory.weights_bytes
+def llama_bytes(desk: Desk, format: str) -> float:
+    """Stored bytes of the shipped Llama 3.1 8B in a format."""
+    return desk.predict("llama-3.1-8b", desk.machine(), sets=(f"model.weights.format={format}",)).memory.weights_bytes
 
 
 @reproduces("gguf_llama31_8b_Q4_K_M_gib", "gguf_q4km_from_types", "gguf_q4km_file", format="q4_k_m")
@@ -157,8 +154,8 @@ def file_bytes(given, folder, format):
 def file_bits(given, folder, format):
     """Mean bits per weight: the file against the same model at one bit a weight."""
     desk = Desk(folder)
-    desk.write("format", "one-bit", **ONE_BIT)
-    return ratio(llama_bytes(desk, format), llama_bytes(desk, "one-bit", "reference"))
+    desk.write("format", "one-bit", block=8, size="1 B")
+    return ratio(llama_bytes(desk, format), llama_bytes(desk, "one-bit"))
 
 
 def bits(folder, format: str) -> float:
@@ -181,7 +178,9 @@ def bits(folder, format: str) -> float:
 @reproduces("bpw_mxfp8", format="mxfp8")
 @reproduces("bpw_fp8_block128", format="fp8_block_128x128")
 def block_bits(given, folder, format):
-    """Bits per weight of a shipped block format."""
+    """Bits per weight of a shipped block format, whose block is the case's."""
+    doc = costmodel.Library().load("format", format).doc
+    assert doc.block == given.get("block", given.get("g")) and doc.size == given.get("bytes", doc.size)
     return bits(folder, format)
 
 
@@ -201,6 +200,7 @@ def layer(desk: Desk) -> str:
 @reproduces("sparse24_fp16_ratio")
 def sparse_ratio(given, folder):
     """Stored bytes under 2:4 sparsity against dense."""
+    assert given == {"bits": 16, "meta": 2}
     desk = Desk(folder)
     machine = desk.machine(features=["sparse_2_4"])
     new, old = (desk.predict(layer(desk), machine, techniques=t).memory.weights_bytes for t in (("sparsity-2-4",), ()))

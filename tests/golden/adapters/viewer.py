@@ -88,5 +88,5 @@ def layer_weights(given, folder):
     """Bytes of the layers' matrices alone."""
     desk = Desk(folder)
     dims = {"L": given["L"], "d": given["d"], "d_ff": given["ff"], "n_q": given["h"], "n_kv": given["kv"], "d_h": given["hd"]}
-    model = decoder(desk, blocks={name: ABSENT for name in ("embed", "norms", "head")}, **dims)
+    model = decoder(desk, blocks=dict.fromkeys(("embed", "norms", "head"), ABSENT), **dims)
     return desk.predict(model, desk.machine()).memory.weights_bytes
