@@ -71,7 +71,9 @@ def main() -> None:
     import costmodel
 
     model, hardware = costmodel.load_model("8b"), costmodel.load_hardware("ddr5")
-    results["scalar predict(...).tps.expected (target 20,000/s)"] = rate(lambda i: costmodel.predict(model, hardware, context=1000 + i).tps.expected)
+    results["scalar predict(...).tps.expected (target 20,000/s)"] = rate(
+        lambda i: costmodel.predict(model, hardware, context=1000 + i).tps.expected
+    )
     results["scalar predict, tps and ttft"] = rate(lambda i: _both(costmodel.predict(model, hardware, context=1000 + i)))
     results["scalar predict by name"] = rate(lambda i: costmodel.predict("8b", "ddr5", context=1000 + i).tps.expected)
     shutil.rmtree(home, ignore_errors=True)

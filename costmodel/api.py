@@ -40,7 +40,9 @@ def load_technique(x):
     return read_use(library(), x)
 
 
-def predict(model, hardware, *, techniques=(), engine=None, prompt=1024, output=256, context=None, batch=1, devices=1, sets=()) -> Prediction:
+def predict(
+    model, hardware, *, techniques=(), engine=None, prompt=1024, output=256, context=None, batch=1, devices=1, sets=()
+) -> Prediction:
     """Predict one model on one machine.
 
     `model`, `hardware` and `engine` are names, paths, or loaded documents; `techniques` names with knobs

@@ -85,7 +85,13 @@ def shared(command):
             click.option("--context", type=Size(), help="Cached tokens that a decode step sees (default: the prompt)."),
             click.option("--batch", type=Size(), default=1, help="Sequences at once (default 1)."),
             click.option("--devices", type=Size(), default=1, help="Devices, tensor parallel (default 1)."),
-            click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Override, e.g. hw.memory.dram.bandwidth=100GB/s, model.dims.L=16, tech.int4.format=awq."),
+            click.option(
+                "--set",
+                "sets",
+                multiple=True,
+                metavar="PATH=VALUE",
+                help="Override, e.g. hw.memory.dram.bandwidth=100GB/s, model.dims.L=16, tech.int4.format=awq.",
+            ),
             click.option("--lang", type=click.Choice(["en", "ko"]), default="en"),
         ]
     ):
@@ -131,7 +137,13 @@ def predict(model, hardware, techniques, engine, prompt, output, context, batch,
 @click.option("--model", "models", multiple=True, help="Models of an ad-hoc grid (or instead of the study's).")
 @click.option("--hw", "hardware", multiple=True, help="Machines of the grid.")
 @click.option("--engine", "engines", multiple=True, help="Engines of the grid.")
-@click.option("--technique", "-t", "techniques", multiple=True, help="Techniques of the grid, one cell each; `none` for the plain model, `a+b` together.")
+@click.option(
+    "--technique",
+    "-t",
+    "techniques",
+    multiple=True,
+    help="Techniques of the grid, one cell each; `none` for the plain model, `a+b` together.",
+)
 @click.option("--prompt", "prompts", type=Size(), multiple=True)
 @click.option("--context", "contexts", type=Size(), multiple=True)
 @click.option("--batch", "batches", type=Size(), multiple=True)
@@ -143,12 +155,11 @@ def predict(model, hardware, techniques, engine, prompt, output, context, batch,
 @click.option("--columns", type=click.IntRange(40, 400), default=80, help="Width of text tables (default 80).")
 def matrix(study, models, hardware, engines, techniques, prompts, contexts, batches, output, filters, sort, fmt, lang, columns):
     """Evaluate STUDY (by default the memory-against-speed table), or a grid given by options."""
+    from .api import library
     from .report.render import render_study
     from .solve.grid import ad_hoc, select
     from .solve.progress import Progress
     from .solve.views import run_study
-
-    from .api import library
 
     spec = ad_hoc(library(), study, models, hardware, engines, techniques, prompts, contexts, batches, output)
     with Progress(sys.stderr) as progress:
@@ -174,7 +185,14 @@ def check(tok_s, model, hardware, techniques, engine, prompt, output, context, b
 
         from .solve.export import clean
 
-        click.echo(json.dumps(clean({"schema": "costmodel/check@1", "model": p.runnable.meta["model"], **result.to_dict()}), ensure_ascii=False, indent=2, allow_nan=False))
+        click.echo(
+            json.dumps(
+                clean({"schema": "costmodel/check@1", "model": p.runnable.meta["model"], **result.to_dict()}),
+                ensure_ascii=False,
+                indent=2,
+                allow_nan=False,
+            )
+        )
     else:
         from .report.check import check_text
 

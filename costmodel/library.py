@@ -35,7 +35,7 @@ def data_root(name: str) -> Path:
 class Spec:
     """A loaded document: validated `doc`, merged `document` (data and marks), and the `files` it was read from."""
 
-    __slots__ = ("kind", "doc", "document", "files", "lineage")
+    __slots__ = ("doc", "document", "files", "kind", "lineage")
 
     def __init__(self, kind: str, doc, document: Document, files: tuple, lineage: tuple):
         self.kind, self.doc, self.document, self.files, self.lineage = kind, doc, document, files, lineage
@@ -179,7 +179,11 @@ class Library:
             document = self.read(file)
             found = kind_of(document)
             if found != kind:
-                raise problem(f"this is a {found} document; want a {kind}", document.mark(("schema",)), also=[(place, "asked for here")] if place else ())
+                raise problem(
+                    f"this is a {found} document; want a {kind}",
+                    document.mark(("schema",)),
+                    also=[(place, "asked for here")] if place else (),
+                )
             if file in seen:
                 names = " -> ".join([d.data.get("name", "?") for _, d in chain] + [document.data.get("name", "?")])
                 raise problem(f"`extends` goes in a circle: {names}", place, also=[(document.mark(("name",)), "comes back to here")])
@@ -187,7 +191,7 @@ class Library:
             chain.append((file, document))
             field = "extends" if document.data.get("extends") is not None else "architecture"
             parent = document.data.get(field)
-            if parent is None or kind != "model" and field == "architecture":
+            if parent is None or (kind != "model" and field == "architecture"):
                 return chain
             place = document.mark((field,))
             if not isinstance(parent, str):
@@ -274,7 +278,7 @@ def _override(document: Document, path: tuple, value, mark: Mark) -> Document:
     data = _copy(document.data)
     path = _spelled(data, path)
     parent = _get(data, path[:-1])
-    if not isinstance(parent, dict) or path[0] in ("dims", "memory", "knobs") and path[-1] not in parent:
+    if not isinstance(parent, dict) or (path[0] in ("dims", "memory", "knobs") and path[-1] not in parent):
         valid = [".".join(map(str, p)) for p in document.marks if p and isinstance(_get(data, p[:-1]), dict)]
         raise problem(f"nothing stands at `{'.'.join(map(str, path))}`", mark, suggest(".".join(map(str, path)), valid))
     parent[path[-1]] = value
@@ -292,7 +296,7 @@ def _spelled(data, path: tuple) -> tuple:
     while parts:
         for size in range(len(parts), 0, -1):
             key = ".".join(parts[:size])
-            if size == 1 or isinstance(data, dict) and key in data:
+            if size == 1 or (isinstance(data, dict) and key in data):
                 out.append(key)
                 data = data.get(key) if isinstance(data, dict) else None
                 parts = parts[size:]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..language.formula import Num
-from ..language.formula.fold import bind
+from ..language.formula.fold import bind, number
 from ..language.formula.nodes import Bin
 from ..language.formula.write import text
 from ..language.problem import Mark, Source, SpecError, problem
@@ -21,7 +21,7 @@ DEFAULT_ENGINE = "rule-of-thumb"
 class Case:
     """What is compiled: model, hardware, engine and techniques (names, paths or loaded specs), devices, overrides."""
 
-    __slots__ = ("model", "hardware", "engine", "techniques", "devices", "sets", "specs")
+    __slots__ = ("devices", "engine", "hardware", "model", "sets", "specs", "techniques")
 
     def __init__(self, model, hardware, engine=None, techniques=(), devices=1, sets=()):
         self.model, self.hardware, self.engine = model, hardware, engine
@@ -70,7 +70,8 @@ def build_source(case: Case, library: Library) -> tuple[str, set]:
 
 
 def _children(machine: Machine, case: Case, library: Library) -> tuple[dict[str, str], set]:
-    children, files = {}, set()
+    children: dict[str, str] = {}
+    files: set = set()
     program = machine.program
     if program.also is not None:
         entry = program.also
@@ -96,7 +97,7 @@ def describe(machine: Machine) -> dict:
         for tier, size in item.stored.items():
             stored[tier] = stored.get(tier, 0) + size
     capacity = machine.memory.capacity
-    span = machine.settings("span", "")[0]
+    span = machine.settings("span", "")
     total = Bin("+", machine.overhead("step"), Bin("*", Num(machine.layers()), machine.overhead("layer")))
     overhead = bind(total, {}, BOUNDS)
     network = hardware.doc.links.get("network")
@@ -118,7 +119,7 @@ def describe(machine: Machine) -> dict:
         "network": None if network is None else (network.bandwidth, network.latency),
         "context": program.model.doc.context,
         "span": (span.low, span.high) if span is not None else (1, 1),
-        "micro_batch": machine.settings("micro_batch", "")[0],
+        "micro_batch": machine.settings("micro_batch", ""),
         "hidden": program.dims.get("d", program.dims.get("width", 0)),
         "overhead": overhead.value if isinstance(overhead, Num) else text(overhead),
         "layers": machine.layers(),
@@ -145,13 +146,19 @@ def _tiers(hardware: Spec) -> dict:
 def _kv_width(machine: Machine) -> float:
     """Bytes per cached element."""
     rows = [p.row for p in machine.placed if p.terms["k"] != Num(0)]
-    return rows[0].symbols["kv_bytes"].value if rows else 0
+    return number(rows[0].symbols["kv_bytes"]) if rows else 0
 
 
 def _notes(machine: Machine) -> list[str]:
     notes = list(machine.notes)
     for spec, what in ((machine.hardware, "hardware"), (machine.engine, "engine")):
-        assumed = sorted({k for k, s in spec.doc.sources.items() if s.kind == "assumed" and k in ("bandwidth", "capacity", "compute", "efficiency", "usable", "fp16", "int8")})
+        assumed = sorted(
+            {
+                k
+                for k, s in spec.doc.sources.items()
+                if s.kind == "assumed" and k in ("bandwidth", "capacity", "compute", "efficiency", "usable", "fp16", "int8")
+            }
+        )
         if assumed:
             notes.append(f"{what} {spec.name}: assumed, not sourced: {', '.join(assumed)}")
     if not any(k.startswith("compute") or k in machine.hardware.doc.compute for k in machine.hardware.doc.sources):

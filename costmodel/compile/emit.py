@@ -69,7 +69,14 @@ class Emitter:
         """Rows that differ in name only, once, with their repeats added."""
         groups: dict = {}
         for item in self.machine.placed:
-            key = (item.unit, item.math, item.rate, tuple(item.terms[t] for t in ROW_TERMS), tuple(item.streams.items()), tuple(item.eff.items()))
+            key = (
+                item.unit,
+                item.math,
+                item.rate,
+                tuple(item.terms[t] for t in ROW_TERMS),
+                tuple(item.streams.items()),
+                tuple(item.eff.items()),
+            )
             if key in groups:
                 groups[key] = (groups[key][0], groups[key][1] + item.repeat)
             else:
@@ -106,7 +113,10 @@ class Emitter:
                 if key.startswith(what + "@"):
                     left -= share
                     tier = key.partition("@")[2]
-                    lines += [f"st += {n}{share!r} * {var}_", f"S_{tier} += {n}{share!r} * {low_text if ' ' not in low_text else '(' + low_text + ')'}"]
+                    lines += [
+                        f"st += {n}{share!r} * {var}_",
+                        f"S_{tier} += {n}{share!r} * {low_text if ' ' not in low_text else '(' + low_text + ')'}",
+                    ]
             target = floor if item.unit == "device" else "hw"
             scale = "" if left == 1 else f"{left!r} * "
             lines.append(f"{target} += {n}{scale}({low_text})")
@@ -233,4 +243,3 @@ def row_table(machine: Machine) -> list[tuple]:
         rate = p.rate.value if isinstance(p.rate, Num) else 1
         table.append((p.row.block, p.row.name, p.row.role, p.row.op, p.unit, p.repeat, p.math, rate, eff, dict(p.streams), p.bits))
     return table
-

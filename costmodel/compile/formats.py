@@ -27,7 +27,9 @@ def width_of(library: Library, name: str, role: str, dims: Mapping, mark: Mark) 
             raise SpecError(Problem(f"format `{doc.name}`: no `default` in the mix", spec.mark("mix"), "add `default:`"))
         return _plain(spec)
     shares = _shares(spec, entry, (field, key), dims)
-    widths = [(_plain(spec if part == doc.name else library.load("format", part, mark=spec.mark(field, key))), share) for part, share in shares]
+    widths = [
+        (_plain(spec if part == doc.name else library.load("format", part, mark=spec.mark(field, key))), share) for part, share in shares
+    ]
     main = max(widths, key=lambda pair: pair[1])[0]
     total = sum(w.bytes * share for w, share in widths) if len(widths) > 1 else main.bytes
     parts = tuple((part, share) for (part, share) in shares)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from ..language.formula import FormulaError, Name, Node, Num
+from typing import Any
+
+from ..language.formula import FormulaError, Node, Num
 from ..language.formula.fold import bind, number
 from ..language.formula.nodes import Bin
-from ..language.problem import Problem, SpecError, suggest
+from ..language.problem import Problem, SpecError
 from ..library import Spec
 from ..schema.names import BOUNDS
 from .program import Program
@@ -32,11 +34,13 @@ _TERMS = {
 class Placed:
     """One row on one unit (`device` or `host`): bound terms, math type, efficiencies, and shares streamed from tiers."""
 
-    __slots__ = ("row", "unit", "repeat", "terms", "math", "rate", "eff", "streams", "stored", "bits")
+    __slots__ = ("bits", "eff", "math", "rate", "repeat", "row", "stored", "streams", "terms", "unit")
 
     def __init__(self, row: Row, unit: str, repeat: int, terms: dict):
         self.row, self.unit, self.repeat, self.terms = row, unit, repeat, terms
-        self.math, self.rate, self.eff = "fp16", Num(1), {}
+        self.math = "fp16"
+        self.rate: Node = Num(1)
+        self.eff: dict[str, Node] = {}
         self.streams: dict[str, float] = {}  # "weights@host": share
         self.stored: dict[str, float] = {}
         self.bits = 0.0
@@ -50,13 +54,16 @@ class Machine:
         self.notes = list(program.notes)
         self.files = program.files | set(hardware.files) | set(engine.files)
         self.memory_name, self.memory = _device_tier(hardware)
-        self.device_flags = {"sparse_load": int("sparse_load" in hardware.doc.features), "sparse_2_4": int("sparse_2_4" in hardware.doc.features)}
+        self.device_flags = {
+            "sparse_load": int("sparse_load" in hardware.doc.features),
+            "sparse_2_4": int("sparse_2_4" in hardware.doc.features),
+        }
         self.overlap = self._moe_overlap()
         self.rates: dict[str, float] = {"bw": self.memory.bandwidth}
         self.placed = [p for row in program.rows for p in self._place(row)]
         self._check_hardware_needs()
 
-    def settings(self, name: str, field: str, family: str = "") -> tuple[Node | None, object]:
+    def settings(self, name: str, field: str, family: str = "") -> Any:
         """One efficiency, overhead or other setting: by format family, then class, then the engine's general one."""
         doc = self.engine.doc
         layers = [doc.formats[family]] if family in doc.formats else []
@@ -65,15 +72,15 @@ class Machine:
             value = getattr(layer, name)
             value = getattr(value, field) if field and value is not None else value
             if value is not None:
-                return value, layer
-        return None, doc
+                return value
+        return None
 
     def efficiency(self, field: str, bits: float, family: str) -> Node:
         """Fraction of peak or bandwidth, over M alone."""
         own = self.hardware.doc.efficiency.get(field)
         if own is not None and not self.engine.doc.fixed:
             return Num(own)
-        node, _ = self.settings("efficiency", field, family)
+        node = self.settings("efficiency", field, family)
         if node is None:
             return Num(1)
         return self._engine_number(node, bits, f"efficiency.{field}")
@@ -92,11 +99,11 @@ class Machine:
 
     def overhead(self, field: str) -> Node:
         """Fixed time per step or per layer, in seconds, over M alone."""
-        node, _ = self.settings("overhead", field)
+        node = self.settings("overhead", field)
         return Num(0) if node is None else self._engine_number(node, 16, f"overhead.{field}")
 
     def _moe_overlap(self) -> Node:
-        node, _ = self.settings("moe_overlap", "")
+        node = self.settings("moe_overlap", "")
         return Num(1) if node is None else self._engine_number(node, 16, "moe_overlap")
 
     def _place(self, row: Row) -> list[Placed]:
@@ -127,10 +134,11 @@ class Machine:
 
     def _finish(self, item: Placed) -> None:
         row = item.row
-        width = row.formats["width"]
-        item.bits = 8 * row.symbols["w_format"].value
+        width = row.width
+        assert width is not None
+        item.bits = 8 * number(row.symbols["w_format"])
         item.rate = row.resolve_arg("rate", {**self.program.dims, **self.device_flags})
-        wanted = width.math or self.settings("math", "", width.family)[0] or "fp16"
+        wanted = width.math or self.settings("math", "", width.family) or "fp16"
         item.math = self._rate(wanted, item.unit, item.terms["f"] != Num(0))
         for field in (*KINDS, "compute", "link", "host"):
             item.eff[field] = self.efficiency(field, item.bits, width.family)
@@ -144,7 +152,9 @@ class Machine:
                 return "none"
             path = ("compute",) if unit == "device" else ("host", "compute")
             help = f"give one: `--set hw.{'.'.join(path)}.{wanted}=…TFLOP/s`, or in the document"
-            raise SpecError(Problem(f"{self.hardware.name} states no peak rate for {wanted} or a wider type", self.hardware.mark(*path), help))
+            raise SpecError(
+                Problem(f"{self.hardware.name} states no peak rate for {wanted} or a wider type", self.hardware.mark(*path), help)
+            )
         if found != wanted and needed:
             note = f"{self.hardware.name} has no {wanted} rate{' on the host' if unit == 'host' else ''}: {found} is used"
             if note not in self.notes:
@@ -157,8 +167,15 @@ class Machine:
         host, links = self.hardware.doc.host, self.hardware.doc.links
         also = ((self.hardware.mark("name"), "the hardware"),)
         if tier == "host":
-            if host.dram is None or "host" not in links and mode == "stream":
-                raise SpecError(Problem(f"{self.hardware.name}: the device's memory is the host's memory; nothing to offload to", mark, "use tier=disk", also))
+            if host.dram is None or ("host" not in links and mode == "stream"):
+                raise SpecError(
+                    Problem(
+                        f"{self.hardware.name}: the device's memory is the host's memory; nothing to offload to",
+                        mark,
+                        "use tier=disk",
+                        also,
+                    )
+                )
             if mode == "compute":
                 self.rates["hram"] = host.dram.bandwidth
             else:
@@ -181,11 +198,19 @@ class Machine:
                         mark = use.spec.mark("requires", field, i)
                         help = f"{self.hardware.name} has: {', '.join(have) or 'none'}"
                         also = ((self.hardware.mark(field), "the hardware"),)
-                        raise SpecError(Problem(f"`{use.name}` needs {field[:-1]} `{name}`, which {self.hardware.name} does not have", mark, help, also))
+                        raise SpecError(
+                            Problem(f"`{use.name}` needs {field[:-1]} `{name}`, which {self.hardware.name} does not have", mark, help, also)
+                        )
         if any(p.terms["l"] != Num(0) or p.terms["h"] != Num(0) for p in self.placed):
             link = doc.links.get("peer")
             if link is None:
-                raise SpecError(Problem(f"{self.hardware.name} has no peer link between devices", self.hardware.mark("links"), "give `links: {peer: {bandwidth: …}}`"))
+                raise SpecError(
+                    Problem(
+                        f"{self.hardware.name} has no peer link between devices",
+                        self.hardware.mark("links"),
+                        "give `links: {peer: {bandwidth: …}}`",
+                    )
+                )
             self.rates["peer"], self.rates["peer_latency"] = link.bandwidth, link.latency
 
 
@@ -206,10 +231,16 @@ def _times(share: float, node: Node) -> Node:
 def _device_tier(hardware: Spec):
     entries = list(hardware.doc.memory.items())
     if hardware.doc.abstract:
-        raise SpecError(Problem(f"`{hardware.name}` is a class of hardware, not a machine", hardware.mark("abstract"), "name a document that extends it"))
+        raise SpecError(
+            Problem(
+                f"`{hardware.name}` is a class of hardware, not a machine", hardware.mark("abstract"), "name a document that extends it"
+            )
+        )
     if len(entries) != 1:
         mark = hardware.mark("memory") if entries else hardware.mark("name")
-        raise SpecError(Problem(f"{hardware.name}: want exactly one entry under `memory`, got {len(entries)}", mark, "host RAM goes under `host:`"))
+        raise SpecError(
+            Problem(f"{hardware.name}: want exactly one entry under `memory`, got {len(entries)}", mark, "host RAM goes under `host:`")
+        )
     return entries[0]
 
 
@@ -217,5 +248,3 @@ def usable_capacity(hardware: Spec) -> tuple[float | None, float | None]:
     """Stated and usable capacity of the device tier in bytes; None where unknown."""
     capacity = _device_tier(hardware)[1].capacity
     return capacity, None if capacity is None else capacity * hardware.doc.usable
-
-

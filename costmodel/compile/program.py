@@ -130,12 +130,24 @@ def check_published(program: Program) -> None:
             raise SpecError(Problem(f"checks.{name}: `{text}` is not a check", mark, "write `8.03e9 +- 0.5%`")) from None
         got = program.params() if name == "params" else program.active_params()
         if abs(got - want) > tolerance * want + 0.5:
-            raise SpecError(Problem(f"checks.{name}: the blocks sum to {got:,}, not {want:,.0f} +- {tolerance:.2%}", mark, "a dim is wrong, or the figure is"))
+            raise SpecError(
+                Problem(
+                    f"checks.{name}: the blocks sum to {got:,}, not {want:,.0f} +- {tolerance:.2%}",
+                    mark,
+                    "a dim is wrong, or the figure is",
+                )
+            )
 
 
 def _refuse_abstract(model: Spec) -> None:
     if model.doc.abstract:
-        raise SpecError(Problem(f"model `{model.name}` is abstract: a parent for others", model.mark("abstract"), "name a model that has it as `architecture:`"))
+        raise SpecError(
+            Problem(
+                f"model `{model.name}` is abstract: a parent for others",
+                model.mark("abstract"),
+                "name a model that has it as `architecture:`",
+            )
+        )
 
 
 def _check_conflicts(uses: list[Use]) -> None:
@@ -168,12 +180,26 @@ def _model_needs(model: Spec, use: Use, needs, dims: dict, roles: set) -> None:
     for i, name in enumerate(needs.dims):
         if name not in dims:
             mark = use.spec.mark("requires", "dims", i)
-            raise SpecError(Problem(f"`{use.name}` needs dim `{name}`, which {model.name} does not have", mark, None, ((model.mark("dims"), "the model's dims"),)))
+            raise SpecError(
+                Problem(
+                    f"`{use.name}` needs dim `{name}`, which {model.name} does not have",
+                    mark,
+                    None,
+                    ((model.mark("dims"), "the model's dims"),),
+                )
+            )
     for i, pattern in enumerate(needs.roles):
         if not any(fnmatchcase(r, pattern) for r in roles):
             mark = use.spec.mark("requires", "roles", i)
             help = "the model has: " + ", ".join(sorted(roles))
-            raise SpecError(Problem(f"`{use.name}` needs a row of role `{pattern}`, which {model.name} does not have", mark, help, ((model.mark("name"), "the model"),)))
+            raise SpecError(
+                Problem(
+                    f"`{use.name}` needs a row of role `{pattern}`, which {model.name} does not have",
+                    mark,
+                    help,
+                    ((model.mark("name"), "the model"),),
+                )
+            )
     for message, node in needs.conditions.items():
         from ..language.formula import names
 
@@ -262,7 +288,7 @@ def _widths(program: Program, rows: list[Row]) -> None:
         if key not in cache:
             cache[key] = width_of(library, name, row.role, program.dims, mark)
         width = cache[key]
-        row.formats["width"] = width
+        row.width = width
         row.symbols["w_format"] = _num(width.bytes * factor)
         for symbol, what in (("kv_bytes", "kv"), ("a_bytes", "activations"), ("s_bytes", "state")):
             fmt, where, _ = row.formats[what]

@@ -98,7 +98,16 @@ def drop_and_insert(rows: list[Row], steps: list[Step], dims, library: Library, 
         for block, repeat in blocks.items():
             for name, row in insert.rows.items():
                 path = ("rewrite", step.index, "insert", "rows", name)
-                new = make_row(step.use.spec, path, block, f"{step.use.name}.{name}", row, repeat, dict(dims) | {k: v.value for k, v in knobs.items()}, library)
+                new = make_row(
+                    step.use.spec,
+                    path,
+                    block,
+                    f"{step.use.name}.{name}",
+                    row,
+                    repeat,
+                    dict(dims) | {k: v.value for k, v in knobs.items()},
+                    library,
+                )
                 if new is not None:
                     new.args = {a: bind(n, knobs) for a, n in new.args.items()}
                     new.history.append((f"inserted by {step.use.name}", mark_of(step, "insert")))
@@ -118,7 +127,9 @@ def change_formats(rows: list[Row], steps: list[Step], model: str) -> None:
             value = str(step.use.values.get(name, name))
             mark = mark_of(step, "format", what)
             for row in chosen(rows, step, model):
-                _once(row.formats, what, (value, mark, 1), lambda old, new: old[0] == new[0], f"the {what} format", mark, lambda old: old[1])
+                _once(
+                    row.formats, what, (value, mark, 1), lambda old, new: old[0] == new[0], f"the {what} format", mark, lambda old: old[1]
+                )
                 row.history.append((f"{what} format {value} ({step.use.name})", mark))
 
 
@@ -236,7 +247,11 @@ def _row_level(step: Step, verb: str, dims):
 
 def _known(row: Row, name: str, mark) -> None:
     if name not in SYMBOLS and name not in row.args and name not in row.let:
-        raise SpecError(Problem(f"`{name}` is no dim of the model, symbol, or argument of `{row.op}`", mark, suggest(name, [*SYMBOLS, *row.args, *row.let])))
+        raise SpecError(
+            Problem(
+                f"`{name}` is no dim of the model, symbol, or argument of `{row.op}`", mark, suggest(name, [*SYMBOLS, *row.args, *row.let])
+            )
+        )
 
 
 def _current(row: Row, name: str) -> Node:
@@ -267,4 +282,6 @@ def _once(store: dict, key: str, value, same, what: str, mark, place) -> None:
 
 
 def _clash(what: str, mark, other) -> SpecError:
-    return SpecError(Problem(f"{what} is set by two techniques", mark, "choose one, or give one of them an `only:`", ((other, "and here"),)))
+    return SpecError(
+        Problem(f"{what} is set by two techniques", mark, "choose one, or give one of them an `only:`", ((other, "and here"),))
+    )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..language.formula import FormulaError, Node, Num
+from ..language.formula import FormulaError, Node, Num, parse
 from ..language.formula import names as names_of
-from ..language.formula import parse
 from ..language.formula.fold import bind, number
 from ..language.formula.nodes import Bin, Name
 from ..language.problem import Mark, Problem, SpecError, suggest
 from ..library import Library, Spec
 from ..schema.names import BOUNDS, SYMBOLS, TERMS
+from .formats import Width
 
 _ZERO = Num(0)
 
@@ -23,7 +23,23 @@ class Row:
     formulas; `repeat` is how many layers have the row; `weights`, `kv`, `activations` name number formats.
     """
 
-    __slots__ = ("block", "name", "role", "op", "repeat", "terms", "args", "let", "symbols", "formats", "place", "mark", "history", "origin")
+    __slots__ = (
+        "args",
+        "block",
+        "formats",
+        "history",
+        "let",
+        "mark",
+        "name",
+        "op",
+        "origin",
+        "place",
+        "repeat",
+        "role",
+        "symbols",
+        "terms",
+        "width",
+    )
 
     def __init__(self, block: str, name: str, role: str, op: Spec, repeat: Node, args: dict, mark: Mark):
         self.block, self.name, self.role, self.op, self.repeat = block, name, role, op.doc.name, repeat
@@ -32,6 +48,7 @@ class Row:
         self.terms = _terms(op.doc)
         self.symbols: dict[str, Node] = {}
         self.formats: dict[str, tuple] = {}
+        self.width: Width | None = None
         self.place: list[tuple] = []  # (what, tier, share node, mode, mark)
         self.history: list[tuple] = []  # (description, mark)
         self.origin = op
@@ -100,7 +117,9 @@ class Resolver:
         if name in SYMBOLS:
             default = SYMBOLS[name][1]
             return self.lookup(default) if isinstance(default, str) else Num(default)
-        raise SpecError(Problem(f"{row.block}.{row.name}: unknown name `{name}`", row.mark, suggest(name, [*row.args, *row.let, *self.dims])))
+        raise SpecError(
+            Problem(f"{row.block}.{row.name}: unknown name `{name}`", row.mark, suggest(name, [*row.args, *row.let, *self.dims]))
+        )
 
 
 def bind_dims(node: Node, dims: Mapping, mark: Mark) -> Node:
@@ -142,11 +161,15 @@ def make_row(spec: Spec, path: tuple, block: str, name: str, row, repeat: Node, 
     op = library.load("operator", row.op, mark=spec.mark(*path, "op"))
     if op.doc.abstract:
         raise SpecError(Problem(f"operator `{row.op}` is abstract", spec.mark(*path, "op")))
-    args = {a: parse(v.default) if not isinstance(v.default, tuple) else v.default for a, v in op.doc.args.items() if not isinstance(v, str)}
+    args = {
+        a: parse(v.default) if not isinstance(v.default, tuple) else v.default for a, v in op.doc.args.items() if not isinstance(v, str)
+    }
     for key, value in (row.model_extra or {}).items():
         where = spec.mark(*path, key)
         if key not in op.doc.args:
-            raise SpecError(Problem(f"operator `{row.op}` has no argument `{key}`", spec.mark(*path, key, key=True), suggest(key, op.doc.args)))
+            raise SpecError(
+                Problem(f"operator `{row.op}` has no argument `{key}`", spec.mark(*path, key, key=True), suggest(key, op.doc.args))
+            )
         try:
             args[key] = parse(value)
         except FormulaError as error:

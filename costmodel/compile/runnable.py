@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
-PLAN_FIELDS = (
-    "batch prefill_T prefill_S prefill_R chunk ride_B ride_S parts stages T S R tokens_out occupancy in_flight no_cache"
-).split()
+PLAN_FIELDS = [
+    "batch",
+    "prefill_T",
+    "prefill_S",
+    "prefill_R",
+    "chunk",
+    "ride_B",
+    "ride_S",
+    "parts",
+    "stages",
+    "T",
+    "S",
+    "R",
+    "tokens_out",
+    "occupancy",
+    "in_flight",
+    "no_cache",
+]
 
 
 class Runnable:
@@ -14,7 +29,7 @@ class Runnable:
     expected seconds and compute seconds of one pass.
     """
 
-    __slots__ = ("meta", "step", "rows", "held", "scratch", "plan", "also", "coefs", "children", "c", "text", "draft", "other")
+    __slots__ = ("also", "c", "children", "coefs", "draft", "held", "meta", "other", "plan", "rows", "scratch", "step", "text")
 
     def __init__(self, text: str):
         space: dict = {}

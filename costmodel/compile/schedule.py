@@ -62,7 +62,7 @@ def _given(schedule):
 
 def _bound(node: Node, use: Use, mark) -> Node:
     try:
-        return bind(node, use.numbers(), {n: (1, 2**40) for n in ("prompt", "output", "context", "batch")})
+        return bind(node, use.numbers(), dict.fromkeys(("prompt", "output", "context", "batch"), (1, 2**40)))
     except FormulaError as error:
         raise SpecError(Problem(f"{use.name}: {error}", mark, error.help)) from None
 
@@ -76,6 +76,11 @@ def _bound_also(also, use: Use) -> dict:
 def _claim(old: Entry | None, new: Entry, name: str) -> Entry:
     if old is not None and old.node != new.node:
         raise SpecError(
-            Problem(f"schedule.{name} is set by `{old.use.name}` and `{new.use.name}`", new.mark, "they cannot be combined", ((old.mark, "and here"),))
+            Problem(
+                f"schedule.{name} is set by `{old.use.name}` and `{new.use.name}`",
+                new.mark,
+                "they cannot be combined",
+                ((old.mark, "and here"),),
+            )
         )
     return new

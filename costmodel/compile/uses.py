@@ -11,7 +11,7 @@ from ..library import Library, Spec
 class Use:
     """A technique document with a value for every knob (`values`), and where each value was given (`marks`)."""
 
-    __slots__ = ("spec", "values", "marks")
+    __slots__ = ("marks", "spec", "values")
 
     def __init__(self, spec: Spec, values: dict, marks: dict):
         self.spec, self.values, self.marks = spec, values, marks
@@ -65,7 +65,9 @@ def assign(use: Use, key: str, value, mark: Mark) -> None:
     """Give a knob a value, checked against its range or choices."""
     knob = use.spec.doc.knobs.get(key)
     if knob is None:
-        raise problem(f"technique `{use.name}` has no knob `{key}`", mark, suggest(key, use.spec.doc.knobs) if use.spec.doc.knobs else "it has none")
+        raise problem(
+            f"technique `{use.name}` has no knob `{key}`", mark, suggest(key, use.spec.doc.knobs) if use.spec.doc.knobs else "it has none"
+        )
     use.values[key] = _checked(use.spec, key, knob, value, mark)
     use.marks[key] = mark
 

@@ -47,7 +47,7 @@ def read_text(raw: bytes, name: str) -> Source:
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise SpecError(Problem("this is not UTF-8 text", Mark(source, line, 1))) from None
-    bad = next((i for i, c in enumerate(text) if c < " " and c not in "\n\r\t" or c == "\x7f"), None)
+    bad = next((i for i, c in enumerate(text) if (c < " " and c not in "\n\r\t") or c == "\x7f"), None)
     if bad is not None:
         line, column = text.count("\n", 0, bad) + 1, bad - text.rfind("\n", 0, bad)
         message = f"control character U+{ord(text[bad]):04X} in the text; this is not a YAML document"

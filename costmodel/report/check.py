@@ -45,7 +45,11 @@ def check_text(c, lang: str = "en") -> str:
     """The verdict as text."""
     t = TEXTS[lang]
     lines = [t["head"].format(measured=short(c.measured), verdict=VERDICTS[lang][c.verdict])]
-    lines.append(t["span"].format(ceiling=short(c.ceiling), expected=short(c.expected), low=short(c.low), high=short(c.high), rule=short(c.rule_of_thumb)))
+    lines.append(
+        t["span"].format(
+            ceiling=short(c.ceiling), expected=short(c.expected), low=short(c.low), high=short(c.high), rule=short(c.rule_of_thumb)
+        )
+    )
     lines.append(t["need"].format(rule=short(c.needed_by_rule / 1e9), exact=short(c.needed_exact / 1e9), have=short(c.bandwidth / 1e9)))
     if c.verdict == "impossible":
         lines += [t["causes"], *("- " + (CAUSES_KO.get(x, x) if lang == "ko" else x) for x in c.causes)]

@@ -17,7 +17,9 @@ def inspect_model(name: str) -> dict:
     """Counts of one model document: parameters (all that is stored), active, embedding; KV bytes per token; state."""
     spec = library().load("model", name, mark=Mark(Source("FILE", name), 1, 1))
     program = compile_program(spec, [], library())
-    rows = [(program.term(r, "holds.kv"), program.term(r, "holds.state"), program.term(r, "stored"), program.repeat(r)) for r in program.rows]
+    rows = [
+        (program.term(r, "holds.kv"), program.term(r, "holds.state"), program.term(r, "stored"), program.repeat(r)) for r in program.rows
+    ]
     one = {"B": 1, "T": 0, "S": 1, "M": 1, "R": 0, "H": 0}
     return clean(
         {
@@ -48,5 +50,15 @@ def inspect_text(files, fmt: str) -> str:
         shown["weights"] = both_bytes(one["weights_bytes"])
         return "\n".join(f"{k:<20} {v}" for k, v in shown.items())
     headers = ["name", "params", "active", "KV/token", "weights", "format"]
-    rows = [[m["name"], scaled(m["params"]), scaled(m["active_params"]), scaled(m["kv_bytes_per_token"], "B"), scaled(m["weights_bytes"], "B"), m["format"]] for m in found]
+    rows = [
+        [
+            m["name"],
+            scaled(m["params"]),
+            scaled(m["active_params"]),
+            scaled(m["kv_bytes_per_token"], "B"),
+            scaled(m["weights_bytes"], "B"),
+            m["format"],
+        ]
+        for m in found
+    ]
     return text_table(headers, rows, right=(1, 2, 3, 4))

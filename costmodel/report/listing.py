@@ -18,7 +18,11 @@ def listing(kind: str | None, pattern: str | None, fmt: str) -> str:
     """Documents of one kind, or how many there are of each."""
     if kind is None:
         counts = {folder: len(rows_of(k, None)) for folder, k in KINDS.items()}
-        return json.dumps(counts, indent=2) if fmt == "json" else text_table(["kind", "documents"], [[k, str(v)] for k, v in counts.items()], right=(1,))
+        return (
+            json.dumps(counts, indent=2)
+            if fmt == "json"
+            else text_table(["kind", "documents"], [[k, str(v)] for k, v in counts.items()], right=(1,))
+        )
     found = KINDS.get(kind) or (kind if kind in FOLDERS else None)
     if found is None:
         raise problem(f"no kind `{kind}`", None, suggest(kind, KINDS))
@@ -53,16 +57,32 @@ def _columns(kind: str, spec) -> dict:
     if kind == "hardware":
         memory = next(iter(doc.memory.values()))
         rate = doc.compute.get("fp16") or doc.compute.get("bf16") or doc.compute.get("fp32")
-        return {"title": doc.label(), "class": spec.lineage[1] if len(spec.lineage) > 1 else "", "bandwidth": f"{memory.bandwidth / 1e9:,.0f} GB/s", "capacity": scaled(memory.capacity, "B"), "fp16/fp32": scaled(rate, "FLOP/s")}
+        return {
+            "title": doc.label(),
+            "class": spec.lineage[1] if len(spec.lineage) > 1 else "",
+            "bandwidth": f"{memory.bandwidth / 1e9:,.0f} GB/s",
+            "capacity": scaled(memory.capacity, "B"),
+            "fp16/fp32": scaled(rate, "FLOP/s"),
+        }
     if kind == "model":
         from ..compile.program import compile_program
 
         program = compile_program(spec, [], library())
         total, active = program.params(), program.active_params()
         what = "moe" if active < total else "dense"
-        return {"title": doc.label(), "params": scaled(total), "active": scaled(active), "context": f"{doc.context:,}" if doc.context else "", "format": doc.weights.format, "kind": what}
+        return {
+            "title": doc.label(),
+            "params": scaled(total),
+            "active": scaled(active),
+            "context": f"{doc.context:,}" if doc.context else "",
+            "format": doc.weights.format,
+            "kind": what,
+        }
     if kind == "technique":
-        return {"title": doc.label(), "knobs": ", ".join(f"{k}={v.default if v.default is not None else v.model or v.hardware}" for k, v in doc.knobs.items())}
+        return {
+            "title": doc.label(),
+            "knobs": ", ".join(f"{k}={v.default if v.default is not None else v.model or v.hardware}" for k, v in doc.knobs.items()),
+        }
     if kind == "format":
         bits = f"{8 * doc.size / doc.block:.4g}" if doc.block and doc.size else "mix"
         return {"title": doc.label(), "bits": bits, "family": doc.family}

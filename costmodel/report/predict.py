@@ -95,7 +95,9 @@ def predict_text(p, lang: str = "en", columns: int = 80, operators: bool = False
     titles = {k: v[lang] for k, v in meta["titles"].items()}
     lines = [f"{titles['model']} {t['on']} {titles['hardware']}"]
     lines.append(t["workload"].format(prompt=p.prompt, output=p.output, context=p.context, batch=p.plan[0], devices=meta["devices"]))
-    lines.append(f"{t['engine']}: {titles['engine']}" + (f"; {t['techniques']}: {', '.join(meta['techniques'])}" if meta["techniques"] else ""))
+    lines.append(
+        f"{t['engine']}: {titles['engine']}" + (f"; {t['techniques']}: {', '.join(meta['techniques'])}" if meta["techniques"] else "")
+    )
     lines += ["", *_speed(p, t), "", *_phases(p, t), "", *_memory(p, t)]
     if operators:
         for phase in ("prefill", "decode"):
@@ -123,7 +125,12 @@ def _speed(p, t) -> list[str]:
 
 def _phases(p, t) -> list[str]:
     bounds = {"compute": t["compute"], "memory": t["memory"], "link": t["link"]}
-    lines = [pad(t["phase"], 10) + "".join(pad(t[k], w, True) for k, w in (("flops", 13), ("bytes", 11), ("intensity", 12), ("ridge", 9))) + "   " + t["bound"]]
+    lines = [
+        pad(t["phase"], 10)
+        + "".join(pad(t[k], w, True) for k, w in (("flops", 13), ("bytes", 11), ("intensity", 12), ("ridge", 9)))
+        + "   "
+        + t["bound"]
+    ]
     for name in ("prefill", "decode"):
         r = getattr(p, name)
         cells = ((scaled(r.flops, "FLOP"), 13), (scaled(r.bytes, "B"), 11), (short(r.intensity), 12), (short(r.ridge), 9))
@@ -134,7 +141,13 @@ def _phases(p, t) -> list[str]:
 def _memory(p, t) -> list[str]:
     m = p.memory
     lines = []
-    for key, value in (("weights", m.weights_bytes), ("kv", m.kv_bytes), ("state", m.state_bytes), ("workspace", m.workspace_bytes), ("draft", m.draft_bytes)):
+    for key, value in (
+        ("weights", m.weights_bytes),
+        ("kv", m.kv_bytes),
+        ("state", m.state_bytes),
+        ("workspace", m.workspace_bytes),
+        ("draft", m.draft_bytes),
+    ):
         if value:
             lines.append(pad(f"{t['memory']}: {t[key]}", 24) + both_bytes(value))
     lines.append(pad(f"{t['memory']}: {t['total']}", 24) + both_bytes(m.total_bytes))
@@ -142,7 +155,10 @@ def _memory(p, t) -> list[str]:
         lines.append(pad(f"{t['memory']}: {t['capacity']}", 24) + both_bytes(m.usable_bytes))
     for tier, part in m.tiers.items():
         lines.append(pad(f"{tier}: {t['weights']}", 24) + both_bytes(part["weights_bytes"] + part["kv_bytes"]))
-    shown = {k: t["none"] if v is None and m.usable_bytes is not None else "?" if v is None else f"{v:,}" for k, v in (("context", m.max_context), ("batch", m.max_batch))}
+    shown = {
+        k: t["none"] if v is None and m.usable_bytes is not None else "?" if v is None else f"{v:,}"
+        for k, v in (("context", m.max_context), ("batch", m.max_batch))
+    }
     lines.append(f"{t['fits'][m.fits]}; {t['limits'].format(**shown)}")
     return lines
 
@@ -153,7 +169,16 @@ def _operators(p, phase: str, t, columns: int) -> list[str]:
     rows = [r for r in p.operators[phase] if r.expected_s]
     total = sum(r.expected_s for r in rows) or 1
     cells = [
-        [f"{r.block}.{r.name}" + ("" if r.unit == "device" else " (host)"), f"x{r.repeat}", scaled(r.flops), scaled(r.bytes, "B"), short(r.intensity), t[r.regime], seconds(r.expected_s), f"{r.expected_s / total:.1%}"]
+        [
+            f"{r.block}.{r.name}" + ("" if r.unit == "device" else " (host)"),
+            f"x{r.repeat}",
+            scaled(r.flops),
+            scaled(r.bytes, "B"),
+            short(r.intensity),
+            t[r.regime],
+            seconds(r.expected_s),
+            f"{r.expected_s / total:.1%}",
+        ]
         for r in sorted(rows, key=lambda r: -r.expected_s)
     ]
     headers = [t["operator"], "", t["flops"], t["bytes"], t["intensity"], t["bound"], t["time"], t["share"]]

@@ -11,7 +11,14 @@ def table_of(study, result: dict, lang: str) -> dict:
     words = Words(study, lang)
     headers, rows, right = _VIEWS[result["view"]](study, result, words)
     notes = [words.pick(n) for n in study.notes]
-    return {"title": words.pick(study.title) if study.title else study.name, "headers": headers, "rows": rows, "right": right, "notes": notes, "lang": lang}
+    return {
+        "title": words.pick(study.title) if study.title else study.name,
+        "headers": headers,
+        "rows": rows,
+        "right": right,
+        "notes": notes,
+        "lang": lang,
+    }
 
 
 def _memory_vs_speed(study, result, words):
@@ -92,23 +99,40 @@ def _decode_ceiling(study, result, words):
     rows = []
     for r in result["rows"]:
         about = words("about_value", {"value": round(r["about"])})
-        rows.append([r["model"].upper(), f"{r['file_size'] / 1e9:.1f} GB", f"{round(r['ceiling'])} tok/s", about, f"{r['exact_ceiling']:.1f} tok/s", words(f"bound.{r['regime']}")])
+        rows.append(
+            [
+                r["model"].upper(),
+                f"{r['file_size'] / 1e9:.1f} GB",
+                f"{round(r['ceiling'])} tok/s",
+                about,
+                f"{r['exact_ceiling']:.1f} tok/s",
+                words(f"bound.{r['regime']}"),
+            ]
+        )
     headers = [words(k) for k in ("model", "file", "ceiling")] + [words("about", {"share": share}), words("exact"), words("regime")]
     return headers, rows, (1, 2, 3, 4)
 
 
 def _grid(study, result, words):
     single = {k: len({str(r[k]) for r in result["rows"]}) == 1 for k in ("engine", "techniques", "prompt", "context", "batch")}
-    headers = [words("model"), words("hardware")] + ([] if single["techniques"] else [words("technique")]) + [words("workload"), words("fits"), words("total"), "TTFT", "tok/s", words("regime")]
+    headers = (
+        [words("model"), words("hardware")]
+        + ([] if single["techniques"] else [words("technique")])
+        + [words("workload"), words("fits"), words("total"), "TTFT", "tok/s", words("regime")]
+    )
     rows = []
     for r in result["rows"]:
         start = [r["model"], r["hardware"]] + ([] if single["techniques"] else [", ".join(r["techniques"]) or "-"])
         if r["refused"]:
             rows.append([*start, "", "", "", "", "", f"{words('refused')}: {r['refused']}"])
             continue
-        load = " ".join(f"{n}{_tokens(r[k])}" for n, k in (("p", "prompt"), ("c", "context"), ("b", "batch")) if k == "context" or not single[k])
+        load = " ".join(
+            f"{n}{_tokens(r[k])}" for n, k in (("p", "prompt"), ("c", "context"), ("b", "batch")) if k == "context" or not single[k]
+        )
         fits = words({True: "yes", False: "no", None: "unknown"}[r["fits"]])
-        rows.append([*start, load, fits, scaled(r["total_bytes"], "B"), seconds(r["ttft_s"]), short(r["tps"]), words(f"bound.{r['decode_regime']}")])
+        rows.append(
+            [*start, load, fits, scaled(r["total_bytes"], "B"), seconds(r["ttft_s"]), short(r["tps"]), words(f"bound.{r['decode_regime']}")]
+        )
     n = len(headers)
     return headers, rows, (n - 4, n - 3, n - 2)
 

@@ -43,7 +43,13 @@ def _title(value: Any) -> Any:
     return {"en": str(value)} if isinstance(value, (str, int, float)) and not isinstance(value, bool) else value
 
 
-TitleField = Annotated[Title, BeforeValidator(_title)]
+_TITLE_SCHEMA = {
+    "anyOf": [
+        {"type": "string"},
+        {"type": "object", "properties": {"en": {"type": "string"}, "ko": {"type": "string"}}, "required": ["en"], "additionalProperties": False},
+    ]
+}
+TitleField = Annotated[Title, BeforeValidator(_title), WithJsonSchema(_TITLE_SCHEMA)]
 Text = Annotated[str, BeforeValidator(lambda v: str(v) if isinstance(v, (int, float)) and not isinstance(v, bool) else v)]
 
 
@@ -101,7 +107,7 @@ def quantity(want: Dim, *, positive: bool = True, low: float | None = None, high
 
 
 def _in_range(result, low, high, strict: bool):
-    if low is not None and (result < low or strict and result <= low):
+    if low is not None and (result < low or (strict and result <= low)):
         raise refuse(f"want a value greater than {low}, got {result:g}")
     if high is not None and result > high:
         raise refuse(f"want at most {high}, got {result:g}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from .common import Bytes, ByteRate, Doc, Dtype, Fraction, FlopRate, Ident, Part, Seconds, Text, Watts
+from .common import ByteRate, Bytes, Doc, Dtype, FlopRate, Fraction, Ident, Part, Seconds, Text, Watts
 
 Feature = Literal["sparse_2_4", "sparse_load"]
 

@@ -52,11 +52,36 @@ TERMS = (
     "hops",
 )
 
-ROLES = (
-    "embed pos norm bias state head body router expert.gate expert.up expert.down expert.act shared.gate shared.up "
-    "shared.down mlp.gate mlp.up mlp.act mlp.down attn.q attn.k attn.v attn.o attn.scores attn.softmax attn.mix "
-    "attn.latent comm"
-).split()
+ROLES = [
+    "embed",
+    "pos",
+    "norm",
+    "bias",
+    "state",
+    "head",
+    "body",
+    "router",
+    "expert.gate",
+    "expert.up",
+    "expert.down",
+    "expert.act",
+    "shared.gate",
+    "shared.up",
+    "shared.down",
+    "mlp.gate",
+    "mlp.up",
+    "mlp.act",
+    "mlp.down",
+    "attn.q",
+    "attn.k",
+    "attn.v",
+    "attn.o",
+    "attn.scores",
+    "attn.softmax",
+    "attn.mix",
+    "attn.latent",
+    "comm",
+]
 
 
 def term_dim(term: str) -> Dim:

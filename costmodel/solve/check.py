@@ -19,9 +19,7 @@ def check(p, measured: float, library=None) -> Record:
     rule_need = measured * p.runnable.meta["file_size"]
     exact_need = measured / p.tokens_out * (step.bytes_by.weights + step.bytes_by.kv + step.bytes_by.state)
     verdict = "normal"
-    if measured > tps.ceiling * MARGIN:
-        verdict = "impossible"
-    elif p.memory.fits is False and measured > tps.low:
+    if measured > tps.ceiling * MARGIN or (p.memory.fits is False and measured > tps.low):
         verdict = "impossible"
     elif measured > tps.high:
         verdict = "fast"

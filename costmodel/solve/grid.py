@@ -6,26 +6,33 @@ from fnmatch import fnmatchcase
 
 from ..language.problem import Mark, Source, problem, suggest
 
+DEFAULT, GRID = "memory-vs-speed", "local-pcs"
 _OPERATORS = (">=", "<=", "!=", "=", ">", "<")
 
 
 def ad_hoc(library, name: str, models, hardware, engines, techniques, prompts, contexts, batches, output):
     """The study of a name or path; with any axis given, a grid over it. Raises :class:`SpecError`."""
-    given = any((models, hardware, engines, techniques, prompts, contexts, batches))
-    spec = library.load("study", "local-pcs" if given and name == "memory-vs-speed" else name, mark=Mark(Source("STUDY", name), 1, 1))
+    given = any((models, hardware, engines, techniques, prompts, contexts, batches, output))
+    bare = given and name == DEFAULT
+    spec = library.load("study", GRID if bare else name, mark=Mark(Source("STUDY", name), 1, 1))
     study = spec.doc
     if study.abstract:
         raise problem(f"study `{study.name}` is abstract", spec.mark("abstract"))
-    if not given and output is None:
+    if not given:
         return study
     from ..schema.study import Workload
 
-    axes = {"models": models or study.models or ("8b",), "hardware": hardware or study.hardware or ("ddr5",), "engines": engines or study.engines}
+    if bare:
+        study = study.model_copy(update={"models": ("8b",), "hardware": ("ddr5",), "workloads": ()})
+    axes = {"models": models or study.models, "hardware": hardware or study.hardware, "engines": engines or study.engines}
     if techniques:
         axes["techniques"] = tuple(tuple(x for x in t.split("+") if x) for t in techniques)
     if prompts or contexts or batches or output:
         axes["workloads"] = tuple(
-            Workload(prompt=p, context=c, batch=b, output=output) for p in prompts or (None,) for c in contexts or (None,) for b in batches or (None,)
+            Workload(prompt=p, context=c, batch=b, output=output)
+            for p in prompts or (None,)
+            for c in contexts or (None,)
+            for b in batches or (None,)
         )
     return study.model_copy(update={"view": "grid", "name": "grid", "title": None, "rows": (), "notes": (), **axes})
 
@@ -42,7 +49,10 @@ def select(result: dict, filters, sort: str | None) -> dict:
         if name not in fields:
             raise problem(f"no field `{name}`", Mark(Source("--sort", sort), 1, 1), suggest(name, fields))
         known = [r for r in rows if r.get(name) is not None]
-        known.sort(key=lambda r: (isinstance(r[name], str), str(r[name]) if isinstance(r[name], (str, list, dict)) else r[name]), reverse=sort.startswith("-"))
+        known.sort(
+            key=lambda r: (isinstance(r[name], str), str(r[name]) if isinstance(r[name], (str, list, dict)) else r[name]),
+            reverse=sort.startswith("-"),
+        )
         rows = known + [r for r in rows if r.get(name) is None]
     return result | {"rows": rows}
 
@@ -62,10 +72,17 @@ def _condition(text: str, fields) -> tuple[str, str, str]:
 def _holds(value, op: str, want: str) -> bool:
     if isinstance(value, bool) or value is None or isinstance(value, (str, list)):
         text = ",".join(map(str, value)) if isinstance(value, list) else str(value).lower() if not isinstance(value, str) else value
-        same = fnmatchcase(text, want) or value is None and want in ("", "null", "none")
+        same = fnmatchcase(text, want) or (value is None and want in ("", "null", "none"))
         return same if op == "=" else not same if op == "!=" else False
     try:
         number = float(want)
     except ValueError:
         return False
-    return {"=": value == number, "!=": value != number, ">": value > number, "<": value < number, ">=": value >= number, "<=": value <= number}[op]
+    return {
+        "=": value == number,
+        "!=": value != number,
+        ">": value > number,
+        "<": value < number,
+        ">=": value >= number,
+        "<=": value <= number,
+    }[op]

@@ -41,10 +41,19 @@ def device_lines(prediction, tokens: int, batch: int) -> dict:
     if plan[15]:
         state = runnable.held(plan[0], tokens)[1]
     draft = 0
-    if prediction.runnable.also is not None and prediction.runnable.also(prediction.prompt, prediction.output, prediction.context, batch)[3]:
+    if (
+        prediction.runnable.also is not None
+        and prediction.runnable.also(prediction.prompt, prediction.output, prediction.context, batch)[3]
+    ):
         other = prediction.runnable.draft
         draft = sum(other.meta["stored"].values()) + sum(other.held(plan[0], tokens)[:2])
-    return {"weights": runnable.meta["stored"].get("device", 0), "kv": kv, "state": state, "workspace": workspace(prediction, plan), "draft": draft}
+    return {
+        "weights": runnable.meta["stored"].get("device", 0),
+        "kv": kv,
+        "state": state,
+        "workspace": workspace(prediction, plan),
+        "draft": draft,
+    }
 
 
 def workspace(prediction, plan) -> float:

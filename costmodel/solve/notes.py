@@ -24,8 +24,12 @@ def rule_note(prediction) -> list[str]:
         return []
     by = prediction.decode.bytes_by
     left, added = meta["file_size"] - by.weights, by.kv + by.state
-    if prediction.tokens_out != 1 or left <= 0 and added <= 0:
+    if prediction.tokens_out != 1 or (left <= 0 and added <= 0):
         return []
-    reason = f"the ceiling leaves out {left / 1e9:.2f} GB that a step does not read" if left > 0 else f"a step moves {-left / 1e9:.2f} GB more than the file"
+    reason = (
+        f"the ceiling leaves out {left / 1e9:.2f} GB that a step does not read"
+        if left > 0
+        else f"a step moves {-left / 1e9:.2f} GB more than the file"
+    )
     reason += f" and adds {added / 1e9:.2f} GB of KV cache and state" if added else ""
     return [f"rule of thumb {tps.rule_of_thumb:.4g} tok/s is bandwidth / file size; {reason}: {tps.ceiling:.4g} tok/s"]

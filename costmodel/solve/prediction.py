@@ -5,6 +5,10 @@ Seconds, bytes and FLOPs throughout. Meanings: docs/semantics.md.
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 INFINITE = 2**40
 
 
@@ -17,6 +21,9 @@ class Record:
     def to_dict(self) -> dict:
         """Plain data."""
         return {k: v.to_dict() if isinstance(v, Record) else v for k, v in self.__dict__.items()}
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"no figure `{name}`; there are: {', '.join(self.__dict__)}")
 
     def __repr__(self) -> str:
         return f"Record({', '.join(f'{k}={v!r}' for k, v in self.__dict__.items())})"

@@ -49,7 +49,13 @@ def validate_file(library: Library, file: Path) -> list[Problem]:
 
 def _named(spec: Spec, file: Path) -> list[Problem]:
     if spec.name != file.stem:
-        return [Problem(f"warning: the document is called `{spec.name}` and the file `{file.name}`", spec.mark("name"), "names are looked up by file name")]
+        return [
+            Problem(
+                f"warning: the document is called `{spec.name}` and the file `{file.name}`",
+                spec.mark("name"),
+                "names are looked up by file name",
+            )
+        ]
     return []
 
 
@@ -69,8 +75,16 @@ def _hardware(library: Library, spec: Spec) -> list[Problem]:
     if doc.efficiency:
         source = doc.sources.get("efficiency")
         if source is None or source.kind != "measured":
-            raise SpecError(Problem("an efficiency of one device needs a measured source", spec.mark("efficiency"), "add `sources: {efficiency: {kind: measured, ref: …}}`"))
-    return _source(spec, ("bandwidth", "memory"), "bandwidth") + (_source(spec, ("compute", *doc.compute), "compute") if doc.compute else [])
+            raise SpecError(
+                Problem(
+                    "an efficiency of one device needs a measured source",
+                    spec.mark("efficiency"),
+                    "add `sources: {efficiency: {kind: measured, ref: …}}`",
+                )
+            )
+    return _source(spec, ("bandwidth", "memory"), "bandwidth") + (
+        _source(spec, ("compute", *doc.compute), "compute") if doc.compute else []
+    )
 
 
 def _model(library: Library, spec: Spec) -> list[Problem]:
@@ -95,13 +109,20 @@ def _technique(library: Library, spec: Spec) -> list[Problem]:
         if len(verbs) != 1:
             what = " and ".join(verbs) if verbs else "none"
             raise SpecError(Problem(f"rewrite.{i}: want exactly one verb, got {what}", spec.mark("rewrite", i)))
-    return _source(spec, tuple(spec.doc.sources) or ("schedule",), "the technique") if spec.doc.sources else [Problem("warning: no source", spec.mark("name"), "add `sources:`")]
+    return (
+        _source(spec, tuple(spec.doc.sources) or ("schedule",), "the technique")
+        if spec.doc.sources
+        else [Problem("warning: no source", spec.mark("name"), "add `sources:`")]
+    )
 
 
 def _format(library: Library, spec: Spec) -> list[Problem]:
     from ..compile.formats import width_of
 
-    for dims in ({"L": 32, "d": 4096, "d_ff": 14336, "n_q": 32, "n_kv": 8}, {"L": 80, "d": 8192, "d_ff": 28672, "n_q": 64, "n_kv": 8, "E": 8, "k": 2, "tied": 1}):
+    for dims in (
+        {"L": 32, "d": 4096, "d_ff": 14336, "n_q": 32, "n_kv": 8},
+        {"L": 80, "d": 8192, "d_ff": 28672, "n_q": 64, "n_kv": 8, "E": 8, "k": 2, "tied": 1},
+    ):
         for role in ("embed", "head", "norm", "attn.v", "mlp.down", "expert.up", "router"):
             width_of(library, str(spec.files[0]), role, dims, spec.mark("name"))
     return _source(spec, tuple(spec.doc.sources) or ("size",), "the format")

@@ -99,7 +99,12 @@ def techniques(study, library, progress):
         variants = [_phases(name, _over(case, against), against, row.metric, margin, library) for name, case in cases.items()]
         helps = {v["helps"] for v in variants}
         rows.append(
-            {"technique": row.name, "helps": variants[0]["helps"] if len(helps) == 1 else None, "against": _describe(against), "variants": variants}
+            {
+                "technique": row.name,
+                "helps": variants[0]["helps"] if len(helps) == 1 else None,
+                "against": _describe(against),
+                "variants": variants,
+            }
             | {k: variants[0][k] for k in ("prefill_ratio", "decode_ratio", "reason", "figures")}
         )
         progress(done, len(study.rows))
@@ -116,7 +121,14 @@ def _phases(name: str, setting: Setting, against: Setting, metric: str | None, m
     helps = "neither"
     if max(prefill, decode) >= margin:
         helps = "both" if max(prefill, decode) < margin * min(prefill, decode) else "prefill" if prefill > decode else label
-    return {"name": name, "helps": helps, "prefill_ratio": prefill, "decode_ratio": decode, "reason": reason_of(new, old, 0.03), "figures": figures(new, old)}
+    return {
+        "name": name,
+        "helps": helps,
+        "prefill_ratio": prefill,
+        "decode_ratio": decode,
+        "reason": reason_of(new, old, 0.03),
+        "figures": figures(new, old),
+    }
 
 
 def phases(study, library, progress):

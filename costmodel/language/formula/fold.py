@@ -108,7 +108,7 @@ class _Binder:
         kept: list[int] = []
         for i, (_, high) in enumerate(ranges):
             beaten = any(
-                other[0] > high or other[0] == high and (j < i or ranges[j][1] > high or j in kept)
+                other[0] > high or (other[0] == high and (j < i or ranges[j][1] > high or j in kept))
                 for j, other in enumerate(ranges)
                 if j != i
             )
@@ -210,7 +210,7 @@ def _bin_span(node: Bin, bounds) -> Range:
         corners = [0.0 if abs(y) == INF else x / y for x in (a, b) for y in (c, d)]
         return (min(corners), max(corners))
     if op == "**":
-        return (0, 1) if 0 <= a and b <= 1 else _ANY if a < 0 else (0, INF)
+        return (0, 1) if a >= 0 and b <= 1 else _ANY if a < 0 else (0, INF)
     if op in COMPARISONS:
         return _cmp_span(op, a, b, c, d)
     both = [_truth(a, b), _truth(c, d)]
