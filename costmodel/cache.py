@@ -41,6 +41,11 @@ def digest(data: bytes) -> str:
     return blake2b(data, digest_size=20).hexdigest()
 
 
+def _file_digest(path: str) -> str:
+    with open(path, "rb") as stream:
+        return digest(stream.read())
+
+
 def key_of(request: tuple) -> str:
     """The name of an entry."""
     where = os.getcwd() if any(os.sep in str(r) or "." in str(r) for r in request) else ""
@@ -84,8 +89,7 @@ def _fresh(line: str) -> bool:
             if path.endswith(os.sep):
                 got = str(os.stat(path).st_mtime_ns)
             else:
-                with open(path, "rb") as stream:
-                    got = digest(stream.read())
+                got = _file_digest(path)
         except OSError:
             return False
         if got != want:
@@ -99,7 +103,7 @@ def save(request: tuple, source: str, files, folders) -> None:
     if home is None:
         return
     try:
-        notes = [f"{f}|{digest(open(f, 'rb').read())}" for f in sorted({os.path.abspath(f) for f in files})]
+        notes = [f"{f}|{_file_digest(f)}" for f in sorted({os.path.abspath(f) for f in files})]
         notes += [f"{d}{os.sep}|{os.stat(d).st_mtime_ns}" for d in sorted({os.path.abspath(f) for f in folders}) if os.path.isdir(d)]
         body = ("# " + "\t".join(notes) + "\n" + source).encode()
         name = os.path.join(home, key_of(request))

@@ -15,6 +15,7 @@ class Size(click.ParamType):
     name = "N"
 
     def convert(self, value, param, ctx):
+        """The count; fails on text that is none, and below 1."""
         from .sizes import read_size
 
         if isinstance(value, int):
@@ -31,11 +32,12 @@ class Size(click.ParamType):
 class Commands(click.Group):
     """Turns bad input into one message on stderr and exit code 2."""
 
-    def main(self, *args, standalone_mode=True, **extra):
+    def main(self, args=None, prog_name=None, complete_var=None, standalone_mode=True, **extra):
+        """Run a command and exit: 0, the command's own code, 2 for bad input or 130 when interrupted."""
         if not standalone_mode:
-            return super().main(*args, standalone_mode=False, **extra)
+            return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         try:
-            sys.exit(super().main(*args, standalone_mode=False, **extra) or 0)
+            sys.exit(super().main(args, prog_name, complete_var, standalone_mode=False, **extra) or 0)
         except click.exceptions.Exit as stop:
             sys.exit(stop.exit_code)
         except click.ClickException as error:
@@ -56,16 +58,18 @@ class Commands(click.Group):
             _fail(f"error: {error}")
 
     def get_command(self, ctx, name):
+        """The command of a name or alias, or None."""
         found = super().get_command(ctx, name)
         return found or super().get_command(ctx, {"techniques": "list"}.get(name, name))
 
     def resolve_command(self, ctx, args):
+        """The command that the arguments name; an unknown one raises a usage error with the nearest names."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
             from .language.problem import suggest
 
-            error.message = f"no command `{args[0]}`: {suggest(args[0], self.commands)}"
+            error.message = f"no command `{args[0]}`: {suggest(args[0], self.commands)}"  # type: ignore[misc]
             raise
 
 

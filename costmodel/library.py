@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from .language.problem import Mark, Problem, Source, SpecError, problem, suggest
+from .language.problem import Mark, Source, SpecError, problem, suggest
 from .language.yamlread import Document, parse, read_text
 
 FOLDERS = {
@@ -75,9 +75,9 @@ class Library:
     def path_of(self, kind: str, name: str) -> Path | None:
         """The file of a name: by file name first, then by alias, then from other packages."""
         for root in self.roots:
-            file = root / FOLDERS[kind] / f"{name}.yaml"
-            if file.is_file():
-                return file
+            direct = root / FOLDERS[kind] / f"{name}.yaml"
+            if direct.is_file():
+                return direct
         file = self.names(kind).get(name) or self._alias(kind, name)
         if file is None and not self._plugins:
             self._plugins = True
@@ -172,8 +172,9 @@ class Library:
         lineage = tuple(d.data.get("name") for _, d in chain)
         return Spec(kind, doc, merged, tuple(f for f, _ in chain), lineage)
 
-    def _chain(self, kind: str, file: Path, kind_of) -> list:
-        chain, seen = [], {}
+    def _chain(self, kind: str, file: Path, kind_of) -> list[tuple[Path, Document]]:
+        chain: list[tuple[Path, Document]] = []
+        seen: set[Path] = set()
         place: Mark | None = None
         while True:
             document = self.read(file)
@@ -187,7 +188,7 @@ class Library:
             if file in seen:
                 names = " -> ".join([d.data.get("name", "?") for _, d in chain] + [document.data.get("name", "?")])
                 raise problem(f"`extends` goes in a circle: {names}", place, also=[(document.mark(("name",)), "comes back to here")])
-            seen[file] = True
+            seen.add(file)
             chain.append((file, document))
             field = "extends" if document.data.get("extends") is not None else "architecture"
             parent = document.data.get(field)
@@ -308,8 +309,3 @@ def _copy(value):
     if isinstance(value, dict):
         return {k: _copy(v) for k, v in value.items()}
     return [_copy(v) for v in value] if isinstance(value, list) else value
-
-
-def problems_of(error: SpecError) -> list[Problem]:
-    """The problems of an error (for callers that embed the loader)."""
-    return error.problems

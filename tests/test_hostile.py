@@ -1,5 +1,7 @@
 """Hostile documents and arguments: refused with one located message and exit code 2; never a traceback, a hang or a side effect."""
 
+# ruff: noqa: E501  (tables of documents)
+
 from __future__ import annotations
 
 import os
@@ -17,7 +19,7 @@ from costmodel import api, cache
 from costmodel.cli import main
 from costmodel.schema import KINDS, model_of
 
-LIMIT = 2.0  # seconds; the contract says one, the rest is for slow test machines
+LIMIT = 1.5  # seconds; the contract says one, the rest is for slow test machines
 MODEL = """schema: costmodel/model@1
 name: m
 architecture: decoder
@@ -68,7 +70,7 @@ class Bench:
         self.monkeypatch.setattr(api, "_runnables", {})
 
         def stop(*_):
-            raise TimeoutError(f"still running after {limit} s")
+            pytest.fail(f"still running after {limit} s")  # no subclass of Exception: nothing in between catches it
 
         old = signal.signal(signal.SIGALRM, stop)
         signal.setitimer(signal.ITIMER_REAL, limit)
@@ -188,16 +190,23 @@ YAML = [
     case("binary tag", x(HEAD + "title: !!binary aGk=\n"), X, "tag"),
     case("anchor and alias", x("a: &x 1\nb: *x\n"), X, "x.yaml:1:4", "x.yaml:2:4", "anchor `&x`", "alias `*x`"),
     case("undefined alias", x("a: *nope\n"), X, "alias"),
-    case("alias bomb", x("a: &a [x,x]\n" + "".join(f"{b}: &{b} [{','.join(['*' + a] * 9)}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True))), X, "alias"),
+    case(
+        "alias bomb",
+        x("a: &a [x,x]\n" + "".join(f"{b}: &{b} [{','.join(['*' + a] * 9)}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True))),
+        X,
+        "alias",
+    ),
     case("merge key", x("<<: {a: 1}\n" + HEAD), X, "<<", "unknown field"),
     case("merge key with alias", x("a: &a {b: 1}\n<<: *a\n"), X, "alias"),
     case("duplicate key", x(HEAD + "name: y\n"), X, "x.yaml:3:1", "x.yaml:2:1", "twice"),
-    case("duplicate nested key", x(HEAD + "memory: {v: {bandwidth: 1 GB/s, bandwidth: 2 GB/s}}\n"), X, "x.yaml:3:33", "x.yaml:3:14", "twice"),
-    case("null in a flow map", x(HEAD + "memory: {v: {bandwidth}}\n"), X, "x.yaml:3:14", "no value"),
+    case(
+        "duplicate nested key", x(HEAD + "memory: {v: {bandwidth: 1 GB/s, bandwidth: 2 GB/s}}\n"), X, "x.yaml:3:33", "x.yaml:3:14", "twice"
+    ),
+    case("null in a flow map", x(HEAD + "memory: {v: {bandwidth}}\n"), X, "x.yaml:3:", "no value"),
     case("comma in a flow map", x(HEAD + "title: {en: a, b, ko: c}\n"), X, "`b` has no value", "quote"),
     case("50 levels", x("a: " + "[" * 50 + "]" * 50 + "\n"), X, "nested"),
-    case("100,000 brackets", x("a: " + "[" * 100_000), X, "nested"),
-    case("100,000 braces", x("{" * 100_000), X, "nested"),
+    case("100,000 brackets", x("a: " + "[" * 100_000), X, "nest"),
+    case("100,000 braces", x("{" * 100_000), X, "nest"),
     case("100,000 dashes", x("- " * 100_000), X, "nested"),
     case("60 block levels", x("".join(" " * i + "a:\n" for i in range(60))), X, "nested"),
     case("2 MB", x("a: " + "x" * (2 << 20)), X, "x.yaml:1:1", "bytes", place=False),
@@ -217,10 +226,24 @@ YAML = [
     case("minus zero", x(HEAD + "usable: -0\n"), X, "greater than 0"),
     case("5,000 digits", x(HEAD + "usable: " + "9" * 5000 + "\n"), X, "digits"),
     case("1e999", x(HEAD + "usable: 1e999\n"), X, "too large"),
-    case("several problems at once", x(HEAD + "usable: 5\nfoo: 1\nmemory: {v: {bandwidth: 5, fob: 3}}\n"), X, "x.yaml:3:9", "x.yaml:4:1", "x.yaml:5:25", "x.yaml:5:28"),
+    case(
+        "several problems at once",
+        x(HEAD + "usable: 5\nfoo: 1\nmemory: {v: {bandwidth: 5, fob: 3}}\n"),
+        X,
+        "x.yaml:3:9",
+        "x.yaml:4:1",
+        "x.yaml:5:25",
+        "x.yaml:5:28",
+    ),
     case("20,000 duplicate keys", x("a: 1\n" * 20_000), X, "twice", bug="quadratic: every problem splits the whole text again"),
     case("20,000 anchors", x("a: [" + "&a 1," * 20_000 + "]"), X, "anchor", bug="quadratic: every problem splits the whole text again"),
-    case("10,000 unknown fields", x(HEAD + "".join(f"foo{i}: 1\n" for i in range(10_000))), X, "unknown field", bug="every unknown field is compared with all names, unbounded"),
+    case(
+        "10,000 unknown fields",
+        x(HEAD + "".join(f"foo{i}: 1\n" for i in range(10_000))),
+        X,
+        "unknown field",
+        bug="every unknown field is compared with all names, unbounded",
+    ),
     case("name: path", x(HEAD.replace("name: x", "name: ../../etc/passwd")), X, "x.yaml:2:7", "not a valid name"),
     case("name: 500 characters", x(HEAD.replace("name: x", "name: " + "a" * 500)), X, "x.yaml:2:7"),
     case("name: full-width", x(HEAD.replace("name: x", "name: ｘ")), X, "not a valid name"),
@@ -278,21 +301,67 @@ FORMULAS = [
     case("log of nothing", flops("B * log2(S - 5000)"), PREDICT, bug="ValueError from the emitted program"),
     case("root of a negative", flops("B * sqrt(S - 5000)"), PREDICT, bug="ValueError from the emitted program"),
     case("overflow in the program", flops("((B * 1e30) ** 8) ** 8"), PREDICT, bug="OverflowError from the emitted program"),
-    case("infinite flops", flops("((B * 1e30) ** 8) * 1e30 * 1e30 * 1e30"), PREDICT, bug="ValueError: an infinite figure cannot be printed"),
-    case("huge range", flops(f"max({'*'.join(['B'] * 30)} * 0.5, 1)"), PREDICT, bug="OverflowError in span(): products of whole-number bounds exceed a float"),
-    case("huge range in a quotient", flops(f"max(({'*'.join(['B'] * 30)}) / (T + 1), 1)"), PREDICT, bug="OverflowError in span(): whole-number division exceeds a float"),
-    case("let of 400 steps", operator("let: {v0: B, " + ", ".join(f"v{i}: v{i - 1} + T" for i in range(1, 401)) + "}\nflops: v400"), PREDICT, bug="RecursionError while helper formulas are expanded"),
-    case("let nested 210 deep", operator("let: {v0: B, " + ", ".join(f"v{i}: (v{i - 1} + B) * T" for i in range(1, 211)) + "}\nflops: v210"), PREDICT, bug="SyntaxError: the emitted program has too many nested parentheses"),
-    case("let that doubles", operator("let: {v0: B, " + ", ".join(f"v{i}: v{i - 1} * T + v{i - 1} / 3" for i in range(1, 31)) + "}\nflops: v30"), PREDICT, bug="helper formulas that use one another twice grow without bound"),
-    case("division by zero in inspect", operator("holds: {kv: B * S * kv_bytes / (S - 1)}\nflops: B * T"), ("inspect", "./m.yaml"), bug="FormulaError escapes from inspect"),
-    case("parameters that depend on B", operator("flops: B * T\nparams: B * 5"), PREDICT, bug="FormulaError escapes: params must not depend on the workload"),
+    case(
+        "infinite flops", flops("((B * 1e30) ** 8) * 1e30 * 1e30 * 1e30"), PREDICT, bug="ValueError: an infinite figure cannot be printed"
+    ),
+    case(
+        "huge range",
+        flops(f"max({'*'.join(['B'] * 30)} * 0.5, 1)"),
+        PREDICT,
+        bug="OverflowError in span(): products of whole-number bounds exceed a float",
+    ),
+    case(
+        "huge range in a quotient",
+        flops(f"max(({'*'.join(['B'] * 30)}) / (T + 1), 1)"),
+        PREDICT,
+        bug="OverflowError in span(): whole-number division exceeds a float",
+    ),
+    case(
+        "let of 400 steps",
+        operator("let: {v0: B, " + ", ".join(f"v{i}: v{i - 1} + T" for i in range(1, 401)) + "}\nflops: v400"),
+        PREDICT,
+        bug="RecursionError while helper formulas are expanded",
+    ),
+    case(
+        "let nested 210 deep",
+        operator("let: {v0: B, " + ", ".join(f"v{i}: (v{i - 1} + B) * T" for i in range(1, 211)) + "}\nflops: v210"),
+        PREDICT,
+        bug="SyntaxError: the emitted program has too many nested parentheses",
+    ),
+    case(
+        "division by zero in inspect",
+        operator("holds: {kv: B * S * kv_bytes / (S - 1)}\nflops: B * T"),
+        ("inspect", "./m.yaml"),
+        bug="FormulaError escapes from inspect",
+    ),
+    case(
+        "parameters that depend on B",
+        operator("flops: B * T\nparams: B * 5"),
+        PREDICT,
+        bug="FormulaError escapes: params must not depend on the workload",
+    ),
     case("negative flops", flops("0 - B * T"), PREDICT, bug="ZeroDivisionError; a negative term is not refused"),
     case("negative bytes", operator("flops: B * T\nbytes: {activations: (0 - B) * a_bytes}"), PREDICT, bug="a negative term is accepted"),
     case("negative parameters", operator("flops: B * T\nparams: 0 - 5"), PREDICT, bug="negative parameters are accepted"),
     case("default of an argument", operator("flops: B * T * z", "{a: dim, z: {default: 1/0}}"), PREDICT, "division by zero"),
-    case("unused default of an argument", operator("flops: B * T", "{a: dim, z: {default: 1/0}}"), ("validate", "./o.yaml"), bug="a default that divides by zero passes validation"),
-    case("an argument that hides B", operator("flops: B * T", "{a: dim, B: {default: 3}}"), ("validate", "./o.yaml"), bug="an argument may be called like a workload name and is silently ignored"),
-    case("argument type that is no type", operator("flops: B * T", "{a: 'lambda: 1'}"), ("validate", "./o.yaml"), bug="any text is accepted as the type of an argument"),
+    case(
+        "unused default of an argument",
+        operator("flops: B * T", "{a: dim, z: {default: 1/0}}"),
+        ("validate", "./o.yaml"),
+        bug="a default that divides by zero passes validation",
+    ),
+    case(
+        "an argument that hides B",
+        operator("flops: B * T", "{a: dim, B: {default: 3}}"),
+        ("validate", "./o.yaml"),
+        bug="an argument may be called like a workload name and is silently ignored",
+    ),
+    case(
+        "argument type that is no type",
+        operator("flops: B * T", "{a: 'lambda: 1'}"),
+        ("validate", "./o.yaml"),
+        bug="any text is accepted as the type of an argument",
+    ),
     case("comment in a formula", flops("'B * T # + a'"), PREDICT, bug="a `#` inside a quoted formula silently drops the rest"),
 ]
 
@@ -309,88 +378,270 @@ MODELS = [
     case("unknown dim", model("d_ff: 128", "d_ff: '= n_qq * 2'"), PREDICT, "m.yaml:4:", "`n_q`"),
     case("dim divided by zero", model("d: 64", "d: '= L / 0'"), PREDICT, "m.yaml:4:17", "division by zero"),
     case("zero heads", model("n_q: 4", "n_q: 0"), PREDICT, "division by zero"),
-    case("constant dim divided by zero", model("d: 64", "d: '= 1/0'"), PREDICT, "m.yaml:4:17", "division by zero", bug="FormulaError escapes for a dim without names"),
-    case("3,000 dims in reverse", model("L: 2", "L: 2, " + ", ".join(f"v{i}: '= v{i + 1}'" for i in range(3000)) + ", v3000: 1"), PREDICT, bug="RecursionError in solve_dims"),
+    case(
+        "constant dim divided by zero",
+        model("d: 64", "d: '= 1/0'"),
+        PREDICT,
+        "m.yaml:4:17",
+        "division by zero",
+        bug="FormulaError escapes for a dim without names",
+    ),
+    case(
+        "3,000 dims in reverse",
+        model("L: 2", "L: 2, " + ", ".join(f"v{i}: '= v{i + 1}'" for i in range(3000)) + ", v3000: 1"),
+        PREDICT,
+        bug="RecursionError in solve_dims",
+    ),
     case("fractional layers", model("L: 2", "L: 1.5"), PREDICT, "1.5", "whole number"),
     case("negative repeat", more("blocks: {layer: {repeat: -1}}\n"), PREDICT, "m.yaml:6:", "-1"),
     case("fractional repeat", more("blocks: {layer: {repeat: L / 3}}\n"), PREDICT, "m.yaml:6:", "whole number"),
-    case("huge repeat", more("blocks: {layer: {repeat: 1e30}}\n"), PREDICT, "m.yaml:6:", bug="a repeat beyond any size is accepted (dims stop at 1e16)"),
+    case(
+        "huge repeat",
+        more("blocks: {layer: {repeat: 1e30}}\n"),
+        PREDICT,
+        "m.yaml:6:",
+        bug="a repeat beyond any size is accepted (dims stop at 1e16)",
+    ),
     case("repeat divided by zero", more("blocks: {layer: {repeat: 1/0}}\n"), PREDICT, "m.yaml:6:26", "division by zero"),
     case("repeat of an unknown dim", more("blocks: {layer: {repeat: LL}}\n"), PREDICT, "m.yaml:6:26", "`LL`"),
-    case("repeat of a workload name", more("blocks: {layer: {repeat: B}}\n"), PREDICT, "m.yaml:6:26", bug="FormulaError escapes: `B` has no value here"),
-    case("argument of a workload name", more("blocks: {z: {ops: {r: {op: linear, role: head, d_in: B, d_out: 2}}}}\n"), PREDICT, "m.yaml:6:", bug="FormulaError escapes: `B` has no value here"),
-    case("argument of a symbol", more("blocks: {z: {ops: {r: {op: linear, role: head, d_in: kept, d_out: 2}}}}\n"), PREDICT, "m.yaml:6:", bug="FormulaError escapes: `kept` has no value here"),
-    case("when of a workload name", more("blocks: {z: {ops: {r: {op: linear, role: head, d_in: 5, d_out: 2, when: B}}}}\n"), PREDICT, "m.yaml:6:", bug="FormulaError escapes: `B` has no value here"),
+    case(
+        "repeat of a workload name",
+        more("blocks: {layer: {repeat: B}}\n"),
+        PREDICT,
+        "m.yaml:6:26",
+        bug="FormulaError escapes: `B` has no value here",
+    ),
+    case(
+        "argument of a workload name",
+        more("blocks: {z: {ops: {r: {op: linear, role: head, d_in: B, d_out: 2}}}}\n"),
+        PREDICT,
+        "m.yaml:6:",
+        bug="FormulaError escapes: `B` has no value here",
+    ),
+    case(
+        "argument of a symbol",
+        more("blocks: {z: {ops: {r: {op: linear, role: head, d_in: kept, d_out: 2}}}}\n"),
+        PREDICT,
+        "m.yaml:6:",
+        bug="FormulaError escapes: `kept` has no value here",
+    ),
+    case(
+        "when of a workload name",
+        more("blocks: {z: {ops: {r: {op: linear, role: head, d_in: 5, d_out: 2, when: B}}}}\n"),
+        PREDICT,
+        "m.yaml:6:",
+        bug="FormulaError escapes: `B` has no value here",
+    ),
     case("unknown operator", more("blocks: {layer: {ops: {q: {op: lineer}}}}\n"), PREDICT, "m.yaml:6:32", "`linear`"),
     case("operator by path", more("blocks: {layer: {ops: {q: {op: ../../../../../../../etc/passwd}}}}\n"), PREDICT, "m.yaml:6:32"),
-    case("abstract operator", more("blocks: {z: {ops: {q: {op: attention, role: head, heads: 1, kv_heads: 1, width: 1}}}}\n"), PREDICT, "abstract"),
+    case(
+        "abstract operator",
+        more("blocks: {z: {ops: {q: {op: attention, role: head, heads: 1, kv_heads: 1, width: 1}}}}\n"),
+        PREDICT,
+        "abstract",
+    ),
     case("missing argument", more("blocks: {z: {ops: {q: {op: linear, role: head, d_in: 1}}}}\n"), PREDICT, "m.yaml:6:", "d_out"),
-    case("extra argument", more("blocks: {z: {ops: {q: {op: linear, role: head, d_in: 1, d_out: 2, d_outt: 4}}}}\n"), PREDICT, "m.yaml:6:67", "`d_out`"),
+    case(
+        "extra argument",
+        more("blocks: {z: {ops: {q: {op: linear, role: head, d_in: 1, d_out: 2, d_outt: 4}}}}\n"),
+        PREDICT,
+        "m.yaml:6:67",
+        "`d_out`",
+    ),
     case("list argument", more("blocks: {z: {ops: {q: {op: linear, role: head, d_in: [1], d_out: 2}}}}\n"), PREDICT, "m.yaml:6:54"),
-    case("negative argument", more("blocks: {z: {ops: {q: {op: linear, role: head, d_in: -5, d_out: 2}}}}\n"), PREDICT, "m.yaml:6:", bug="a negative size of a row is accepted"),
-    case("unknown role", more("blocks: {z: {ops: {q: {op: linear, role: hedd, d_in: 1, d_out: 2}}}}\n"), PREDICT, "m.yaml:6:", "`head`", bug="any role is accepted, so a misspelt one silently escapes every technique"),
+    case(
+        "negative argument",
+        more("blocks: {z: {ops: {q: {op: linear, role: head, d_in: -5, d_out: 2}}}}\n"),
+        PREDICT,
+        "m.yaml:6:",
+        bug="a negative size of a row is accepted",
+    ),
+    case(
+        "unknown role",
+        more("blocks: {z: {ops: {q: {op: linear, role: hedd, d_in: 1, d_out: 2}}}}\n"),
+        PREDICT,
+        "m.yaml:6:",
+        "`head`",
+        bug="any role is accepted, so a misspelt one silently escapes every technique",
+    ),
     case("no dims", model("dims: {L: 2, d: 64, n_q: 4, n_kv: 2, d_ff: 128, vocab: 100}", "dims: {}"), PREDICT, "`vocab`"),
     case("no operators", {"m.yaml": "schema: costmodel/model@1\nname: m\n"}, PREDICT, "no operators"),
     case("abstract model", {}, ("predict", "decoder", "--hw", "./h.yaml"), "abstract"),
     case("check that fails", more("checks: {params: 1000 +- 5%}\n"), PREDICT, "m.yaml:6:18", "86,848", "1,000"),
     case("active check that fails", more("checks: {active_params: 5}\n"), PREDICT, "m.yaml:6:25", "86,848"),
     case("check that is none", more("checks: {params: about ten}\n"), PREDICT, "m.yaml:6:18", "8.03e9 +- 0.5%"),
-    *[case(f"check of {t}", more(f"checks: {{params: {t}}}\n"), PREDICT, "m.yaml:6:18", bug="a check that is nan or infinite always holds") for t in ("nan", "inf", "1e9 +- nan%", "1e9 +- inf%", "1e400 +- 1%")],
+    *[
+        case(
+            f"check of {t}", more(f"checks: {{params: {t}}}\n"), PREDICT, "m.yaml:6:18", bug="a check that is nan or infinite always holds"
+        )
+        for t in ("nan", "inf", "1e9 +- nan%", "1e9 +- inf%", "1e400 +- 1%")
+    ],
     case("unknown format", model("bf16", "bf61"), PREDICT, "m.yaml:5:19", "`bf16`"),
     case("format by path", model("bf16", "/etc/passwd"), PREDICT, "m.yaml:5:19"),
     case("huge size", model("format: bf16", "format: bf16, size: 1e300 B"), PREDICT),
-    case("size of a model that stores nothing", {"m.yaml": MODEL.replace("d: 64", "d: 0").replace("d_ff: 128", "d_ff: 0").replace("vocab: 100", "vocab: 0").replace("bf16", "bf16, size: 1 GB")}, PREDICT, "m.yaml:5:", bug="ZeroDivisionError in _base_formats"),
+    case(
+        "size of a model that stores nothing",
+        {
+            "m.yaml": MODEL.replace("d: 64", "d: 0")
+            .replace("d_ff: 128", "d_ff: 0")
+            .replace("vocab: 100", "vocab: 0")
+            .replace("bf16", "bf16, size: 1 GB")
+        },
+        PREDICT,
+        "m.yaml:5:",
+        bug="ZeroDivisionError in _base_formats",
+    ),
     case("negative context", more("context: -5\n"), PREDICT, "m.yaml:6:10", bug="a context below one token is accepted"),
     case("context beyond a whole number", more("context: 1e30\n"), PREDICT, "m.yaml:6:10"),
 ]
 for _n in (1, 2, 3):
-    _ring = {f"r{i}.yaml": MODEL.replace("name: m", f"name: r{i}").replace("architecture: decoder", f"extends: ./r{(i + 1) % _n}.yaml") for i in range(_n)}
+    _ring = {
+        f"r{i}.yaml": MODEL.replace("name: m", f"name: r{i}").replace("architecture: decoder", f"extends: ./r{(i + 1) % _n}.yaml")
+        for i in range(_n)
+    }
     MODELS.append(case(f"extends in a circle of {_n}", _ring, ("predict", "./r0.yaml", "--hw", "./h.yaml"), "circle", "r0", ":3:10"))
 MODELS += [
-    case("architecture in a circle", {"a.yaml": MODEL.replace("name: m", "name: a").replace("decoder", "./b.yaml"), "b.yaml": MODEL.replace("name: m", "name: b").replace("decoder", "./a.yaml")}, ("predict", "./a.yaml", "--hw", "./h.yaml"), "circle"),
-    case("circle of a document whose name is a number", {"a.yaml": MODEL.replace("name: m", "name: 5").replace("architecture: decoder", "extends: ./a.yaml")}, ("predict", "./a.yaml", "--hw", "./h.yaml"), bug="TypeError: names that are no text are joined"),
-    case("20 levels of extends", {f"l{i}.yaml": MODEL.replace("architecture: decoder", f"extends: ./l{i + 1}.yaml") for i in range(21)}, ("predict", "./l0.yaml", "--hw", "./h.yaml"), "16 levels"),
+    case(
+        "architecture in a circle",
+        {
+            "a.yaml": MODEL.replace("name: m", "name: a").replace("decoder", "./b.yaml"),
+            "b.yaml": MODEL.replace("name: m", "name: b").replace("decoder", "./a.yaml"),
+        },
+        ("predict", "./a.yaml", "--hw", "./h.yaml"),
+        "circle",
+    ),
+    case(
+        "circle of a document whose name is a number",
+        {"a.yaml": MODEL.replace("name: m", "name: 5").replace("architecture: decoder", "extends: ./a.yaml")},
+        ("predict", "./a.yaml", "--hw", "./h.yaml"),
+        bug="TypeError: names that are no text are joined",
+    ),
+    case(
+        "20 levels of extends",
+        {f"l{i}.yaml": MODEL.replace("architecture: decoder", f"extends: ./l{i + 1}.yaml") for i in range(21)},
+        ("predict", "./l0.yaml", "--hw", "./h.yaml"),
+        "16 levels",
+    ),
     case("extends a missing document", model("architecture: decoder", "extends: decodr"), PREDICT, "m.yaml:3:10", "`decoder`"),
-    case("extends another kind", model("architecture: decoder", "extends: ./h.yaml"), PREDICT, "h.yaml:1:9", "m.yaml:3:10", "hardware", "model"),
+    case(
+        "extends another kind",
+        model("architecture: decoder", "extends: ./h.yaml"),
+        PREDICT,
+        "h.yaml:1:9",
+        "m.yaml:3:10",
+        "hardware",
+        "model",
+    ),
     case("extends a list", model("architecture: decoder", "extends: [a, b]"), PREDICT, "m.yaml:3:10"),
     case("extends a number", model("architecture: decoder", "extends: 5"), PREDICT, "m.yaml:3:10"),
     case("extends a folder", model("architecture: decoder", "extends: /"), PREDICT, "m.yaml:3:10"),
     case("extends a device", model("architecture: decoder", "extends: /dev/zero"), PREDICT, "m.yaml:3:10"),
     case("extends a name with NUL", model("architecture: decoder", 'extends: "./a\\0b"'), PREDICT, "m.yaml:3:10"),
-    case("extends a name of 5,000 letters", model("architecture: decoder", "extends: " + "a" * 5000), PREDICT, "m.yaml:3:10", bug="OSError without a place: File name too long"),
-    case("extends a file that is no document", {**model("architecture: decoder", "extends: ./secret.txt"), "secret.txt": "hunter2: [\n"}, PREDICT, "m.yaml:3:10", bug="a file without a document's suffix is read, and quoted, through extends"),
+    case(
+        "extends a name of 5,000 letters",
+        model("architecture: decoder", "extends: " + "a" * 5000),
+        PREDICT,
+        "m.yaml:3:10",
+        bug="OSError without a place: File name too long",
+    ),
+    case(
+        "extends a file that is no document",
+        {**model("architecture: decoder", "extends: ./secret.txt"), "secret.txt": "hunter2: [\n"},
+        PREDICT,
+        "m.yaml:3:10",
+    ),
 ]
 
 HARDWARE_CASES = [
-    *[case(f"bandwidth {v}", machine("1008 GB/s", v), PREDICT, "h.yaml:4:46") for v in ("0 GB/s", "-1 GB/s", "1e400 GB/s", "1008", "1008 GB", "nan GB/s", ".inf", "1008 GT/s", "1008 GB/s/s", "1008 GB//s", "'= 1/0'", "'= q'", "{a: b}", "[1]", "null", "true", "++1 GB/s")],
+    *[
+        case(f"bandwidth {v}", machine("1008 GB/s", v), PREDICT, "h.yaml:4:46")
+        for v in (
+            "0 GB/s",
+            "-1 GB/s",
+            "1e400 GB/s",
+            "1008",
+            "1008 GB",
+            "nan GB/s",
+            ".inf",
+            "1008 GT/s",
+            "1008 GB/s/s",
+            "1008 GB//s",
+            "'= 1/0'",
+            "'= q'",
+            "{a: b}",
+            "[1]",
+            "null",
+            "true",
+            "++1 GB/s",
+        )
+    ],
     case("bandwidth in lower case", machine("1008 GB/s", "1008 gb/s"), PREDICT, "h.yaml:4:46", "`GB`", "case-sensitive"),
     case("bare number suggests the unit", machine("1008 GB/s", "1008000000000"), PREDICT, "`1008 GB/s`"),
     case("hexadecimal", machine("1008 GB/s", "0x10 GB/s"), PREDICT, "h.yaml:4:46"),
-    case("decimal comma", machine("1008 GB/s", '"1,5 GB/s"'), PREDICT, "h.yaml:4:46", bug="`1,5 GB/s` is read as 15 GB/s: a comma is dropped wherever it stands"),
-    *[case(f"capacity {v}", machine("24 GiB", v), PREDICT, "h.yaml:4:27") for v in ("0 GiB", "-0 GiB", "24", "24 Gib", "24 GB/s", "1e308 GB", "null")],
-    *[case(f"peak {v}", machine("165.2 TFLOP/s", v), PREDICT, "h.yaml:5:38") for v in ("0 TFLOP/s", "-1 TFLOP/s", "165.2 TFLOPS", "165.2 TB/s", "1e300 TFLOP/s", "165.2")],
-    *[case(f"bandwidth {v} (no figure left)", machine("1008 GB/s", v), PREDICT, bug="figures become null or infinite instead of a message") for v in ("5e-324 B/s", "1e-310 B/s")],
+    case(
+        "decimal comma",
+        machine("1008 GB/s", '"1,5 GB/s"'),
+        PREDICT,
+        "h.yaml:4:46",
+        bug="`1,5 GB/s` is read as 15 GB/s: a comma is dropped wherever it stands",
+    ),
+    *[
+        case(f"capacity {v}", machine("24 GiB", v), PREDICT, "h.yaml:4:27")
+        for v in ("0 GiB", "-0 GiB", "24", "24 Gib", "24 GB/s", "1e308 GB", "null")
+    ],
+    *[
+        case(f"peak {v}", machine("165.2 TFLOP/s", v), PREDICT, "h.yaml:5:38")
+        for v in ("0 TFLOP/s", "-1 TFLOP/s", "165.2 TFLOPS", "165.2 TB/s", "1e300 TFLOP/s", "165.2")
+    ],
+    *[
+        case(
+            f"bandwidth {v} (no figure left)", machine("1008 GB/s", v), PREDICT, bug="figures become null or infinite instead of a message"
+        )
+        for v in ("5e-324 B/s", "1e-310 B/s")
+    ],
     case("usable above one", {"h.yaml": HARDWARE + "usable: 5\n"}, PREDICT, "h.yaml:6:9"),
     case("params: unknown name", {"h.yaml": HARDWARE + "params: {a: '= b'}\n"}, PREDICT, "h.yaml:6:13"),
     case("params: no unit", {"h.yaml": HARDWARE + "params: {a: ''}\n"}, PREDICT, "h.yaml:6:13"),
     case("params: a list", {"h.yaml": HARDWARE + "params: {a: [1]}\n"}, PREDICT, "h.yaml:6:13"),
     case("params: a number", {"h.yaml": HARDWARE + "params: 5\n"}, PREDICT, "h.yaml:6:9"),
-    case("params: all problems at once", {"h.yaml": HARDWARE + "params: {a: 1 GBB, b: 2 GBB}\n"}, PREDICT, "h.yaml:6:13", "h.yaml:6:23", bug="only the first problem under params is told"),
+    case(
+        "params: all problems at once",
+        {"h.yaml": HARDWARE + "params: {a: 1 GBB, b: 2 GBB}\n"},
+        PREDICT,
+        "h.yaml:6:13",
+        "h.yaml:6:23",
+        bug="only the first problem under params is told",
+    ),
     case("two memories", machine("{vram:", "{a: {bandwidth: 1 GB/s}, vram:"), PREDICT, "exactly one"),
     case("no memory", machine("{vram: {capacity: 24 GiB, bandwidth: 1008 GB/s}}", "{}"), PREDICT, "exactly one"),
-    case("no memory, in a study", {**machine("{vram: {capacity: 24 GiB, bandwidth: 1008 GB/s}}", "{}"), **study("view: hardware\nhardware: [./h.yaml]")}, MATRIX, bug="StopIteration in the view `hardware`"),
+    case(
+        "no memory, in a study",
+        {**machine("{vram: {capacity: 24 GiB, bandwidth: 1008 GB/s}}", "{}"), **study("view: hardware\nhardware: [./h.yaml]")},
+        MATRIX,
+        bug="StopIteration in the view `hardware`",
+    ),
     case("abstract hardware", {}, ("predict", "./m.yaml", "--hw", "cpu-desktop"), "abstract", "class"),
-    case("abstract hardware, in a study", study("view: hardware\nhardware: [cpu-desktop]"), MATRIX, bug="StopIteration in the view `hardware`"),
+    case(
+        "abstract hardware, in a study",
+        study("view: hardware\nhardware: [cpu-desktop]"),
+        MATRIX,
+        bug="StopIteration in the view `hardware`",
+    ),
     case("no peak rate", machine("{fp32: 82.58 TFLOP/s, fp16: 165.2 TFLOP/s}", "{}"), PREDICT, "h.yaml:5:10", "fp16"),
     case("unknown type", machine("fp16:", "fp17:"), PREDICT, "h.yaml:5:", "`fp16`"),
     case("unknown feature", {"h.yaml": HARDWARE + "features: [sparse_4_2]\n"}, PREDICT, "h.yaml:6:12", "`sparse_2_4`"),
     case("wrong kind", {}, ("predict", "./m.yaml", "--hw", "./m.yaml"), "m.yaml:1:9", "model", "hardware"),
-    case("many sources under a parent", {"h.yaml": HARDWARE + "sources:\n" + "".join(f"  s{i}: {{kind: paper, ref: a}}\n" for i in range(4000))}, (*PREDICT, "--set", "hw.usable=5"), bug="quadratic: merging looks at every mark for every key"),
+    case(
+        "many sources under a parent",
+        {"h.yaml": HARDWARE + "sources:\n" + "".join(f"  s{i}: {{kind: paper, ref: a}}\n" for i in range(4000))},
+        (*PREDICT, "--set", "hw.usable=5"),
+        bug="quadratic: merging looks at every mark for every key",
+    ),
 ]
 
 TECHNIQUES = [
     case("unknown technique", {}, using("kv-int9"), "1:1", "`kv-int8`"),
-    case("empty", {}, using("")),
+    case("no name", {}, using(""), "--technique:1:1", place=False),
     case("colon only", {}, using(":")),
     case("name of 5,000 letters", {}, using("a" * 5000)),
     case("a model as a technique", {}, using("./m.yaml"), "technique"),
@@ -407,23 +658,62 @@ TECHNIQUES = [
     case("alias knob", {}, using("./t.yaml:n=*q"), "alias"),
     case("two documents in a knob", {}, using("./t.yaml:n=3\n---\n4"), "second"),
     case("unknown choice", {}, using("./t.yaml:c=z"), "`z`", "t.yaml:5:"),
-    case("unknown knob", {}, using("./t.yaml:nn=3"), "`nn`", "`n`", bug="the nearest of short knob names is not offered"),
+    case("unknown knob", {}, using("./t.yaml:nn=3"), "`nn`", "`n`"),
     case("knob given twice", {}, using("./t.yaml:n=3,n=5"), "twice", bug="the last value of a knob silently wins"),
     case("surrogate knob", {}, using("./t.yaml:n=\udcff"), bug="UnicodeEncodeError's text without a place"),
     case("technique given twice", {}, using("./t.yaml", "./t.yaml"), "twice"),
     case("technique given twice, differently", {}, using("./t.yaml:n=2", "./t.yaml:n=3"), "twice"),
     case("conflict", {}, using("gqa", "mla"), "gqa.yaml:", "mla.yaml:", "combined"),
-    case("missing feature", {"h.yaml": HARDWARE + "features: []\n"}, using("sparsity-2-4"), "sparsity-2-4.yaml:", "h.yaml:6:", "sparse_2_4"),
+    case(
+        "missing feature", {"h.yaml": HARDWARE + "features: []\n"}, using("sparsity-2-4"), "sparsity-2-4.yaml:", "h.yaml:6:", "sparse_2_4"
+    ),
     case("missing dim", {"m.yaml": ONE_ROW, **operator("flops: B * T")}, using("mqa"), "mqa.yaml:", "m.yaml:3:", "n_kv"),
     case("missing role", {"m.yaml": ONE_ROW, **operator("flops: B * T")}, using("kv-eviction"), "kv-eviction.yaml:", "m.yaml:2:"),
-    case("condition not met", {}, using("gqa:kv_heads=3"), "m.yaml:4:", "n_q = 4", "kv_heads = 3"),
-    case("condition divided by zero", technique("requires: {conditions: {odd: d / (L - 2)}}"), T, "t.yaml:3:", bug="FormulaError escapes from requires.conditions"),
-    case("one symbol set twice", {**rewrite("{set: {w_bytes: w_format / 2}}", "a"), **rewrite("{set: {w_bytes: w_format / 3}}", "b")}, using("./a.yaml", "./b.yaml"), "a.yaml:3:", "b.yaml:3:", "two techniques"),
-    case("one term replaced twice", {**rewrite("{replace: {flops: 1}}", "a"), **rewrite("{replace: {flops: 2}}", "b")}, using("./a.yaml", "./b.yaml"), "a.yaml:3:", "b.yaml:3:"),
-    case("one dim set twice", {**rewrite("{set: {n_kv: 1}}", "a"), **rewrite("{set: {n_kv: 2}}", "b")}, using("./a.yaml", "./b.yaml"), "a.yaml:3:", "b.yaml:3:"),
+    case("condition not met", {}, using("gqa:kv_heads=3"), "m.yaml:4:", "n_kv = 2", "kv_heads = 3"),
+    case(
+        "condition divided by zero",
+        technique("requires: {conditions: {odd: d / (L - 2)}}"),
+        T,
+        "t.yaml:3:",
+        bug="FormulaError escapes from requires.conditions",
+    ),
+    case(
+        "one symbol set twice",
+        {**rewrite("{set: {w_bytes: w_format / 2}}", "a"), **rewrite("{set: {w_bytes: w_format / 3}}", "b")},
+        using("./a.yaml", "./b.yaml"),
+        "a.yaml:3:",
+        "b.yaml:3:",
+        "two techniques",
+    ),
+    case(
+        "one term replaced twice",
+        {**rewrite("{replace: {flops: 1}}", "a"), **rewrite("{replace: {flops: 2}}", "b")},
+        using("./a.yaml", "./b.yaml"),
+        "a.yaml:3:",
+        "b.yaml:3:",
+    ),
+    case(
+        "one dim set twice",
+        {**rewrite("{set: {n_kv: 1}}", "a"), **rewrite("{set: {n_kv: 2}}", "b")},
+        using("./a.yaml", "./b.yaml"),
+        "a.yaml:3:",
+        "b.yaml:3:",
+    ),
     case("one format given twice", {}, using("int4", "int8"), "int4.yaml:", "int8.yaml:"),
-    case("one schedule field twice", {**schedule("decode: {T: 2}", "a"), **schedule("decode: {T: 3}", "b")}, using("./a.yaml", "./b.yaml"), "a.yaml:3:", "b.yaml:3:"),
-    case("one place twice", {**rewrite("{place: {tier: host, share: 0.5}}", "a"), **rewrite("{place: {tier: disk, share: 0.5}}", "b")}, using("./a.yaml", "./b.yaml"), "a.yaml:3:", "b.yaml:3:"),
+    case(
+        "one schedule field twice",
+        {**schedule("decode: {T: 2}", "a"), **schedule("decode: {T: 3}", "b")},
+        using("./a.yaml", "./b.yaml"),
+        "a.yaml:3:",
+        "b.yaml:3:",
+    ),
+    case(
+        "one place twice",
+        {**rewrite("{place: {tier: host, share: 0.5}}", "a"), **rewrite("{place: {tier: disk, share: 0.5}}", "b")},
+        using("./a.yaml", "./b.yaml"),
+        "a.yaml:3:",
+        "b.yaml:3:",
+    ),
     case("unknown symbol", rewrite("{set: {w_byte: 1}}"), T, "t.yaml:3:", "`w_bytes`"),
     case("unknown term", rewrite("{replace: {bytes.foo: 1}}"), T, "t.yaml:3:"),
     case("unknown role in only", rewrite("{drop: true, only: {role: attn.z}}"), T, "t.yaml:3:", "attn"),
@@ -438,24 +728,58 @@ TECHNIQUES = [
     case("mix as a KV format", rewrite("{format: {kv: q4_k_m}}"), T, "mix"),
     case("unknown model in a rewrite", rewrite("{model: nope}"), T, "nope"),
     case("two verbs", rewrite("{drop: true, scale: {flops: 2}}"), ("validate", "./t.yaml"), "exactly one verb"),
-    case("two verbs, used", rewrite("{set: {w_bytes: w_format}, scale: {flops: 2}}"), T, "verb", bug="`exactly one verb` is checked by validate only"),
+    case(
+        "two verbs, used",
+        rewrite("{set: {w_bytes: w_format}, scale: {flops: 2}}"),
+        T,
+        "verb",
+        bug="`exactly one verb` is checked by validate only",
+    ),
     case("scaled by 1/0", rewrite("{scale: {d: 1/0}}"), T, "t.yaml:3:", bug="FormulaError escapes from scale"),
     case("dim set to 1/0", rewrite("{set: {L: 1/0}}"), T, "t.yaml:3:", bug="FormulaError escapes from set"),
     case("dead division by zero", rewrite("{set: {kept: 'where(S > 5, 1/0, S)'}}"), T, "t.yaml:3:", bug="FormulaError escapes from set"),
     case("replaced by a division by zero", rewrite("{replace: {flops: B / (T - 1)}}"), T, bug="ZeroDivisionError from the emitted program"),
     case("params replaced by B", rewrite("{replace: {params: B}}"), T, bug="FormulaError escapes: `B` has no value here"),
     case("stored depends on B", rewrite("{add: {stored: B * w_bytes}}"), T, bug="FormulaError escapes: `B` has no value here"),
-    case("inserted argument B", rewrite("{insert: {beside: head, rows: {a: {op: linear, role: head, d_in: B, d_out: d}}}}"), T, bug="FormulaError escapes: `B` has no value here"),
+    case(
+        "inserted argument B",
+        rewrite("{insert: {beside: head, rows: {a: {op: linear, role: head, d_in: B, d_out: d}}}}"),
+        T,
+        bug="FormulaError escapes: `B` has no value here",
+    ),
     case("everything dropped", rewrite("{drop: true}"), T, bug="StopIteration: no row is left"),
     case("not: number", rewrite("{drop: true, only: {not: 5}}"), T, "t.yaml:3:", bug="TypeError: only.not is not validated"),
     case("not: role number", rewrite("{drop: true, only: {not: {role: 5}}}"), T, "t.yaml:3:", bug="TypeError: only.not is not validated"),
-    case("not: unknown key", rewrite("{scale: {flops: 2}, only: {not: {rolle: a}}}"), T, "t.yaml:3:", bug="an unknown key under only.not is ignored"),
+    case(
+        "not: unknown key",
+        rewrite("{scale: {flops: 2}, only: {not: {rolle: a}}}"),
+        T,
+        "t.yaml:3:",
+        bug="an unknown key under only.not is ignored",
+    ),
     case("zero rate", rewrite("{set: {rate: 0}}"), T, "t.yaml:3:", bug="ZeroDivisionError in coefs()"),
     case("negative rate", rewrite("{set: {rate: -1}}"), T, "t.yaml:3:", bug="a negative rate is accepted"),
     case("rate of T", rewrite("{set: {rate: T}}"), T, "t.yaml:3:", bug="NameError in coefs(): a rate that depends on the workload"),
-    case("weights that depend on T", rewrite("{set: {w_bytes: w_format * T}}"), T, "t.yaml:3:", bug="weight bytes per group are refused in operators but accepted through set"),
+    case(
+        "weights that depend on T",
+        rewrite("{set: {w_bytes: w_format * T}}"),
+        T,
+        "t.yaml:3:",
+        bug="weight bytes per group are refused in operators but accepted through set",
+    ),
     case("negative scale", rewrite("{scale: {flops: -1}}"), T, "t.yaml:3:", bug="a negative factor is accepted"),
-    *[case(f"schedule {s}", schedule(s), T, "t.yaml:3:", bug="a step of no or negative size is accepted") for s in ("decode: {T: 0}", "decode: {T: -1}", "decode: {tokens_out: -1}", "prefill: {T: -5}", "prefill: {chunk: -5}", "batch: -1", "decode: {S: context - 1e9}")],
+    *[
+        case(f"schedule {s}", schedule(s), T, "t.yaml:3:", bug="a step of no or negative size is accepted")
+        for s in (
+            "decode: {T: 0}",
+            "decode: {T: -1}",
+            "decode: {tokens_out: -1}",
+            "prefill: {T: -5}",
+            "prefill: {chunk: -5}",
+            "batch: -1",
+            "decode: {S: context - 1e9}",
+        )
+    ],
     case("no tokens out", schedule("decode: {tokens_out: 0}"), T, "t.yaml:3:", bug="ZeroDivisionError in tpot_s"),
     case("no micro-batches", schedule("prefill: {parts: 0, stages: 2}"), T, "t.yaml:3:", bug="ZeroDivisionError in prefill_total"),
     case("schedule divided by batch - 1", schedule("decode: {T: batch / (batch - 1)}"), T, bug="ZeroDivisionError in plan()"),
@@ -468,13 +792,37 @@ TECHNIQUES = [
     case("default out of range", technique("knobs: {n: {default: 20, range: [1, 16]}}"), T, "t.yaml:3:"),
     case("empty choices", technique("knobs: {n: {default: a, one_of: []}}"), T, "t.yaml:3:"),
     case("knob name with a space", technique("knobs: {'a b': {default: 5}}"), T, "t.yaml:3:"),
-    *[case(f"knob called {k}", technique(f"knobs: {{{k}: {{default: 5}}}}"), T, "t.yaml:3:", bug="a knob may hide a workload name or be a Python keyword that no formula can use") for k in ("T", "import")],
-    case("chunks of one token", {}, (*using("chunked-prefill:chunk=1"), "--prompt", "100000000"), place=False, bug="every prefill chunk is evaluated one by one: hours and gigabytes"),
+    *[
+        case(
+            f"knob called {k}",
+            technique(f"knobs: {{{k}: {{default: 5}}}}"),
+            T,
+            "t.yaml:3:",
+            bug="a knob may hide a workload name or be a Python keyword that no formula can use",
+        )
+        for k in ("T", "import")
+    ],
+    case(
+        "chunks of one token",
+        {},
+        (*using("chunked-prefill:chunk=1"), "--prompt", "100000000"),
+        place=False,
+        bug="every prefill chunk is evaluated one by one: hours and gigabytes",
+    ),
 ]
 
 ARGUMENTS = [
-    *[case(f"prompt {v!r}", {}, (*PREDICT, "--prompt", v), place=False) for v in ("0", "-1", "abc", "1e9", "9999999999999", "", "²", "k", "1.5", "0k")],
-    case("prompt of 1e18", {}, (*PREDICT, "--prompt", "999999999999m"), place=False, bug="the API stops at 1e12, the command line does not; BOUNDS end at 2**40, so results beyond are wrong"),
+    *[
+        case(f"prompt {v!r}", {}, (*PREDICT, "--prompt", v), place=False)
+        for v in ("0", "-1", "abc", "1e9", "9999999999999", "", "²", "k", "1.5", "0k")
+    ],
+    case(
+        "prompt of 1e18",
+        {},
+        (*PREDICT, "--prompt", "999999999999m"),
+        place=False,
+        bug="the API stops at 1e12, the command line does not; BOUNDS end at 2**40, so results beyond are wrong",
+    ),
     *[case(f"devices {v}", {}, (*PREDICT, "--devices", v), place=False) for v in ("0", "65537", "999999999999")],
     case("unknown engine", {}, (*PREDICT, "--engine", "rule-of-thum"), "`rule-of-thumb`"),
     case("empty engine", {}, (*PREDICT, "--engine", ""), bug="an empty engine is taken for the default"),
@@ -482,7 +830,12 @@ ARGUMENTS = [
     case("unknown model", {}, ("predict", "decodr", "--hw", "./h.yaml"), "`decoder`"),
     case("hardware: NUL", {}, ("predict", "./m.yaml", "--hw", "./x\0y")),
     case("hardware: 5,000 letters", {}, ("predict", "./m.yaml", "--hw", "a" * 5000)),
-    case("hardware: path of 5,000 letters", {}, ("predict", "./m.yaml", "--hw", "./" + "a" * 5000), bug="OSError without a place: File name too long"),
+    case(
+        "hardware: path of 5,000 letters",
+        {},
+        ("predict", "./m.yaml", "--hw", "./" + "a" * 5000),
+        bug="OSError without a place: File name too long",
+    ),
     case("hardware: traversal", {}, ("predict", "./m.yaml", "--hw", "../../../../../../../../etc/passwd")),
     case("hardware: dots", {}, ("predict", "./m.yaml", "--hw", "..")),
     case("hardware: folder", {}, ("predict", "./m.yaml", "--hw", "/"), "folder"),
@@ -508,17 +861,29 @@ ARGUMENTS = [
     case("set: alias", {}, sets("model.dims.L=*a"), "alias"),
     case("set: tag", {}, sets("model.dims.L=!!python/name:os.system"), "tag"),
     case("set: two documents", {}, sets("model.dims.L=3\n---\n4"), "second"),
-    case("set: brackets", {}, sets("model.dims.L=[[[[[")),
+    case("set: brackets", {}, sets("model.dims.L=[[[[["), bug="a problem at the end of the text has no excerpt"),
     case("set: NUL", {}, sets("model.dims.L=\0")),
     case("set: surrogate", {}, sets("model.dims.L=\udcff"), "--set #1:1:", bug="UnicodeEncodeError's text without a place"),
     case("set: technique not in use", {}, sets("tech.int4.format=awq"), "not in use"),
     case("set: knob of nothing", {}, (*T, "--set", "tech.t=1")),
     case("set: knob out of range", {}, (*T, "--set", "tech.t.n=99"), "--set #1"),
     case("set: 2,000 parts", {}, sets("hw." + "a." * 2000 + "b=1"), bug="cubic in the number of dots"),
-    *[case(f"set: {t}", {}, sets(t), "--set #1", bug="an override that changes nothing is accepted: parents are merged before it") for t in ("hw.extends=zzz", "model.architecture=zzz")],
-    case("set twice", {}, sets("model.dims.L=3", "model.dims.L=4"), "--set #1", "--set #2", bug="the last of two contradicting overrides silently wins"),
+    *[
+        case(f"set: {t}", {}, sets(t), "--set #1", bug="an override that changes nothing is accepted: parents are merged before it")
+        for t in ("hw.extends=zzz", "model.architecture=zzz")
+    ],
+    case(
+        "set twice",
+        {},
+        sets("model.dims.L=3", "model.dims.L=4"),
+        "--set #1",
+        "--set #2",
+        bug="the last of two contradicting overrides silently wins",
+    ),
     case("set: zero efficiency", {}, sets("engine.efficiency.weights=0"), "--set #1", bug="ZeroDivisionError in coefs()"),
-    case("set: negative efficiency", {}, sets("engine.efficiency.weights=-1"), "--set #1", bug="a negative efficiency gives negative times"),
+    case(
+        "set: negative efficiency", {}, sets("engine.efficiency.weights=-1"), "--set #1", bug="a negative efficiency gives negative times"
+    ),
     case("set: efficiency that is zero at one token", {}, sets("engine.efficiency.compute=M - 1"), bug="ZeroDivisionError in step()"),
     case("set: efficiency divided by zero", {}, sets("engine.efficiency.compute=1/(M-1)"), bug="ZeroDivisionError in step()"),
     case("set: efficiency of B", {}, sets("engine.efficiency.weights=B"), "`B`"),
@@ -527,8 +892,20 @@ ARGUMENTS = [
     case("set: inverted span", {}, sets("engine.span={low: 5, high: 1}"), "--set #1", bug="a span whose low exceeds its high is accepted"),
     case("set: unknown type", {}, sets("engine.math=fp17"), "`fp16`"),
     *[case(f"check {v}", {}, ("check", "--model", "./m.yaml", "--hw", "./h.yaml", "--", v), place=False) for v in ("0", "-1", "abc")],
-    case("check nan", {}, ("check", "--model", "./m.yaml", "--hw", "./h.yaml", "--", "nan"), place=False, bug="ValueError in _exponent: nan passes the range check"),
-    case("check inf", {}, ("check", "--model", "./m.yaml", "--hw", "./h.yaml", "--", "inf"), place=False, bug="an infinite speed is judged instead of refused"),
+    case(
+        "check nan",
+        {},
+        ("check", "--model", "./m.yaml", "--hw", "./h.yaml", "--", "nan"),
+        place=False,
+        bug="ValueError in _exponent: nan passes the range check",
+    ),
+    case(
+        "check inf",
+        {},
+        ("check", "--model", "./m.yaml", "--hw", "./h.yaml", "--", "inf"),
+        place=False,
+        bug="an infinite speed is judged instead of refused",
+    ),
     case("list: unknown kind", {}, ("list", "hardwares"), "hardware", place=False),
     case("list: no match", {}, ("list", "hardware", "["), place=False),
     case("schema: unknown kind", {}, ("schema", "modl"), "`model`", place=False),
@@ -550,26 +927,60 @@ STUDIES = [
     case("unknown view", study("view: gird"), MATRIX, "`grid`"),
     case("thresholds of text", study("view: techniques\nthresholds: {margin: a}"), MATRIX, "s.yaml:5:"),
     case("fractional prompt", study("workloads: [{prompt: 1.5}]"), MATRIX, "s.yaml:4:"),
-    case("unknown hardware in a view", study("view: hardware\nhardware: [rtx4091]"), MATRIX, "s.yaml:5:", bug="an unknown name inside a study is told without its place"),
-    case("no base", study("base: {}\nview: phases"), MATRIX, "s.yaml:", bug="no model: a document called `None` is looked up, without a place"),
-    *[case(f"workload {w}", study(f"view: phases\nbase: {{model: ./m.yaml, hardware: ./h.yaml, workload: {{{w}}}}}"), MATRIX, "s.yaml:4:", bug="a study's workload has no lower bound") for w in ("prompt: 0", "prompt: -5", "output: 0", "context: -5000", "batch: 0", "batch: -1", "devices: -1")],
+    case(
+        "unknown hardware in a view",
+        study("view: hardware\nhardware: [rtx4091]"),
+        MATRIX,
+        "s.yaml:5:",
+        bug="an unknown name inside a study is told without its place",
+    ),
+    case(
+        "no base",
+        study("base: {}\nview: phases"),
+        MATRIX,
+        "s.yaml:",
+        bug="no model: a document called `None` is looked up, without a place",
+    ),
+    *[
+        case(
+            f"workload {w}",
+            study(f"view: phases\nbase: {{model: ./m.yaml, hardware: ./h.yaml, workload: {{{w}}}}}"),
+            MATRIX,
+            "s.yaml:4:",
+            bug="a study's workload has no lower bound",
+        )
+        for w in ("prompt: 0", "prompt: -5", "output: 0", "context: -5000", "batch: 0", "batch: -1", "devices: -1")
+    ],
     case("boolean prompt", study("workloads: [{prompt: true}]"), MATRIX, "s.yaml:4:", bug="true counts as 1"),
     case("quoted prompt", study("workloads: [{prompt: '5'}]"), MATRIX, "s.yaml:4:", bug="quoted text counts as a number"),
-    *[case(f"matrix {' '.join(a)!r}", study("models: [./m.yaml]\nhardware: [./h.yaml]"), (*MATRIX, *a), *n, place=p) for a, n, p in (
-        (("--prompt", "0"), (), False),
-        (("--columns", "0"), (), False),
-        (("--output", "0"), (), False),
-        (("--sort", "tpss"), ("`tps`",), True),
-        (("--sort", "-"), (), True),
-        (("--filter", "tps"), ("condition",), True),
-        (("--filter", "tpss=5"), ("`tps`",), True),
-        (("--filter", "=5"), (), True),
-    )],
-    *[case(f"matrix --filter {f}", study("models: [./m.yaml]\nhardware: [./h.yaml]"), (*MATRIX, "--filter", f), bug="a comparison that can never hold is accepted") for f in ("tps>abc", "tps>nan", "hardware>5")],
+    *[
+        case(f"matrix {' '.join(a)!r}", study("models: [./m.yaml]\nhardware: [./h.yaml]"), (*MATRIX, *a), *n, place=p)
+        for a, n, p in (
+            (("--prompt", "0"), (), False),
+            (("--columns", "0"), (), False),
+            (("--output", "0"), (), False),
+            (("--sort", "tpss"), ("`tps`",), True),
+            (("--sort", "-"), (), True),
+            (("--filter", "tps"), ("condition",), True),
+            (("--filter", "tpss=5"), ("`tps`",), True),
+            (("--filter", "=5"), (), True),
+        )
+    ],
+    *[
+        case(
+            f"matrix --filter {f}",
+            study("models: [./m.yaml]\nhardware: [./h.yaml]"),
+            (*MATRIX, "--filter", f),
+            bug="a comparison that can never hold is accepted",
+        )
+        for f in ("tps>abc", "tps>nan", "hardware>5")
+    ],
 ]
 
 
-@pytest.mark.parametrize(("files", "args", "needles", "place"), [*YAML, *FORMULAS, *MODELS, *HARDWARE_CASES, *TECHNIQUES, *ARGUMENTS, *STUDIES])
+@pytest.mark.parametrize(
+    ("files", "args", "needles", "place"), [*YAML, *FORMULAS, *MODELS, *HARDWARE_CASES, *TECHNIQUES, *ARGUMENTS, *STUDIES]
+)
 def test_refused(bench, files, args, needles, place):
     for name, text in files.items():
         bench.write(name, text)
@@ -586,7 +997,14 @@ def test_the_plain_documents_are_fine(bench):
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [("1008 GB/s", "8064 Gbit/s"), ("1008 GB/s", "1.008 TB/s"), ("1008 GB/s", "1_008 GB/s"), ("1008 GB/s", '"1,008 GB/s"'), ("24 GiB", "192 Gibit"), ("165.2 TFLOP/s", "165.2 TOP/s")],
+    [
+        ("1008 GB/s", "8064 Gbit/s"),
+        ("1008 GB/s", "1.008 TB/s"),
+        ("1008 GB/s", "1_008 GB/s"),
+        ("1008 GB/s", '"1,008 GB/s"'),
+        ("24 GiB", "192 Gibit"),
+        ("165.2 TFLOP/s", "165.2 TOP/s"),
+    ],
 )
 def test_other_spellings_of_a_quantity(bench, old, new):
     want = bench.run(*PREDICT, "--format", "json").stdout
@@ -594,7 +1012,16 @@ def test_other_spellings_of_a_quantity(bench, old, new):
     assert bench.run(*PREDICT, "--format", "json").stdout == want
 
 
-@pytest.mark.parametrize("change", [lambda t: "\ufeff" + t, lambda t: t.replace("\n", "\r\n"), lambda t: "---\n" + t, lambda t: t + "...\n", lambda t: "# a comment\n" + t + "\n\n"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda t: "\ufeff" + t,
+        lambda t: t.replace("\n", "\r\n"),
+        lambda t: "---\n" + t,
+        lambda t: t + "...\n",
+        lambda t: "# a comment\n" + t + "\n\n",
+    ],
+)
 def test_harmless_spellings_of_a_document(bench, change):
     want = bench.run(*PREDICT, "--format", "json").stdout
     bench.write("m.yaml", change(MODEL))
@@ -606,7 +1033,10 @@ FIELDS = [(kind, field.alias or name) for kind in KINDS for name, field in model
 CRASHES: dict[tuple[str, str], str] = {}
 
 
-@pytest.mark.parametrize(("kind", "field"), [pytest.param(k, f, marks=[pytest.mark.xfail(strict=True, reason=CRASHES[k, f])] if (k, f) in CRASHES else []) for k, f in FIELDS])
+@pytest.mark.parametrize(
+    ("kind", "field"),
+    [pytest.param(k, f, marks=[pytest.mark.xfail(strict=True, reason=CRASHES[k, f])] if (k, f) in CRASHES else []) for k, f in FIELDS],
+)
 def test_wrong_types_in_every_field(bench, kind, field):
     """Whatever stands in a field, it is accepted or refused; nothing crashes."""
     base = {"schema": f"costmodel/{kind}@1", "name": "x"}
@@ -627,7 +1057,18 @@ def test_unknown_fields(bench, kind):
     assert "`description`" in told
 
 
-@pytest.mark.parametrize(("kind", "field", "value", "needle"), [("hardware", "memory", "{v: {bandwith: 1 GB/s}}", "bandwidth"), ("model", "blocks", "{a: {ops: {}, repeet: 1}}", "repeat"), ("engine", "efficiency", "{weigths: 1}", "weights"), ("technique", "schedule", "{decode: {tokens_oot: 1}}", "tokens_out"), ("study", "base", "{modell: a}", "model"), ("operator", "bytes", "{wieghts: 1}", "weights"), ("format", "sources", "{a: {kinds: paper, ref: b}}", "kind")])
+@pytest.mark.parametrize(
+    ("kind", "field", "value", "needle"),
+    [
+        ("hardware", "memory", "{v: {bandwith: 1 GB/s}}", "bandwidth"),
+        ("model", "blocks", "{a: {ops: {}, repeet: 1}}", "repeat"),
+        ("engine", "efficiency", "{weigths: 1}", "weights"),
+        ("technique", "schedule", "{decode: {tokens_oot: 1}}", "tokens_out"),
+        ("study", "base", "{modell: a}", "model"),
+        ("operator", "bytes", "{wieghts: 1}", "weights"),
+        ("format", "sources", "{a: {kinds: paper, ref: b}}", "kind"),
+    ],
+)
 def test_unknown_nested_fields(bench, kind, field, value, needle):
     bench.write("x.yaml", f"schema: costmodel/{kind}@1\nname: x\n{field}: {value}\n")
     assert needle in bench.refused(*X)
@@ -696,7 +1137,15 @@ def test_a_bad_document_on_the_path_does_not_break_other_names(bench, monkeypatc
     assert "`rtx4090`" in bench.refused("predict", "./m.yaml", "--hw", "rtx4091")
 
 
-@pytest.mark.parametrize("body", [pytest.param("memory: {}", marks=pytest.mark.xfail(strict=True, reason="StopIteration in `list hardware`")), "usable: 7", "[", "features: 5"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param("memory: {}", marks=pytest.mark.xfail(strict=True, reason="StopIteration in `list hardware`")),
+        "usable: 7",
+        "[",
+        "features: 5",
+    ],
+)
 def test_list_survives_a_bad_document(bench, monkeypatch, body):
     bench.write("specs/hardware/bad.yaml", f"schema: costmodel/hardware@1\nname: bad\n{body}\n")
     monkeypatch.setenv("COSTMODEL_PATH", str(bench.folder / "specs"))
@@ -769,7 +1218,10 @@ def test_csv_quotes_its_cells(bench, cell):
     import io
     import json
 
-    bench.write("t.yaml", TECHNIQUE.replace("c: {default: a, one_of: [a, b]}", f"c: {{default: {json.dumps(cell)}, one_of: [{json.dumps(cell)}, b]}}"))
+    bench.write(
+        "t.yaml",
+        TECHNIQUE.replace("c: {default: a, one_of: [a, b]}", f"c: {{default: {json.dumps(cell)}, one_of: [{json.dumps(cell)}, b]}}"),
+    )
     result = bench.run(*T, "--format", "csv")
     assert result.exit_code == 0
     assert {len(row) for row in csv.reader(io.StringIO(result.stdout))} == {2}
@@ -778,7 +1230,10 @@ def test_csv_quotes_its_cells(bench, cell):
 # The cache
 
 
-@pytest.mark.xfail(strict=True, reason="code execution: a line break in a path ends the entry's comment line, the rest of the path is run as Python on the next hit")
+@pytest.mark.xfail(
+    strict=True,
+    reason="code execution: a line break in a path ends the entry's comment line, the rest of the path is run as Python on the next hit",
+)
 def test_a_path_cannot_smuggle_code_into_the_cache(bench, monkeypatch):
     monkeypatch.setenv("COSTMODEL_CACHE", str(bench.folder / "cache"))
     bench.write("p", "bait")
@@ -800,7 +1255,9 @@ def spawn(folder: Path, *args: str, seconds: float = 5, megabytes: int = 700) ->
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
     env = {**os.environ, "COSTMODEL_CACHE": "off", "PYTHONIOENCODING": "utf-8"}
-    return subprocess.run([sys.executable, "-m", "costmodel", *args], cwd=folder, env=env, capture_output=True, timeout=seconds, preexec_fn=bound, check=False)
+    return subprocess.run(
+        [sys.executable, "-m", "costmodel", *args], cwd=folder, env=env, capture_output=True, timeout=seconds, preexec_fn=bound, check=False
+    )
 
 
 def process_refused(folder: Path, *args: str, **bounds) -> str:
@@ -816,15 +1273,55 @@ def process_refused(folder: Path, *args: str, **bounds) -> str:
 
 PROCESSES = [
     case("tag", x("a: !!python/object/apply:os.system ['touch pwned']\n"), X, "x.yaml:1:4"),
-    case("brackets", x("a: " + "[" * 100_000), X, "nested"),
+    case("brackets", x("a: " + "[" * 100_000), X, "nest"),
     case("2 MB", x("a: " + "x" * (2 << 20)), X, "bytes"),
     case("device", {}, ("predict", "./m.yaml", "--hw", "/dev/zero"), "/dev/zero"),
     case("import", flops("\"__import__('os').system('touch pwned')\""), PREDICT, "o.yaml:4:"),
     case("parentheses", flops("'" + "(" * 3000 + "a" + ")" * 3000 + "'"), PREDICT, "o.yaml:4:"),
-    case("powers of powers", flops("'" + "(" * 12 + "T" + "**8)" * 12 + "'"), PREDICT, bug="nested powers are evaluated with whole numbers of any length: hangs or runs out of memory"),
-    case("powers of powers of a quotient", flops("'" + "(" * 9 + "(T + 1)" + "**8)" * 9 + "'"), PREDICT, bug="nested powers are evaluated with whole numbers of any length: hangs or runs out of memory"),
-    case("800 million cells", study("models: [" + ", ".join(["./m.yaml"] * 2000) + "]\nhardware: [" + ", ".join(["./h.yaml"] * 2000) + "]\nworkloads: [" + ", ".join(f"{{prompt: {i}}}" for i in range(1, 201)) + "]"), MATRIX, "s.yaml", bug="a grid of any size is built as one list: runs out of memory"),
-    case("200 options by 200 options", study("models: [./m.yaml]"), (*MATRIX, *(v for i in range(1, 401) for v in ("--prompt", str(i))), *(v for i in range(1, 401) for v in ("--batch", str(i))), *(v for i in range(1, 401) for v in ("--context", str(i)))), bug="a grid of any size is built as one list: runs out of memory"),
+    case(
+        "powers of powers",
+        flops("'" + "(" * 12 + "T" + "**8)" * 12 + "'"),
+        PREDICT,
+        bug="nested powers are evaluated with whole numbers of any length: hangs or runs out of memory",
+    ),
+    case(
+        "powers of powers of a quotient",
+        flops("'" + "(" * 9 + "(T + 1)" + "**8)" * 9 + "'"),
+        PREDICT,
+        bug="nested powers are evaluated with whole numbers of any length: hangs or runs out of memory",
+    ),
+    case(
+        "let that doubles",
+        operator("let: {v0: B, " + ", ".join(f"v{i}: v{i - 1} * T + v{i - 1} / 3" for i in range(1, 31)) + "}\nflops: v30"),
+        PREDICT,
+        bug="helper formulas that use one another twice grow without bound",
+    ),
+    case(
+        "800 million cells",
+        study(
+            "models: ["
+            + ", ".join(["./m.yaml"] * 2000)
+            + "]\nhardware: ["
+            + ", ".join(["./h.yaml"] * 2000)
+            + "]\nworkloads: ["
+            + ", ".join(f"{{prompt: {i}}}" for i in range(1, 201))
+            + "]"
+        ),
+        MATRIX,
+        "s.yaml",
+        bug="a grid of any size is built as one list: runs out of memory",
+    ),
+    case(
+        "200 options by 200 options",
+        study("models: [./m.yaml]"),
+        (
+            *MATRIX,
+            *(v for i in range(1, 401) for v in ("--prompt", str(i))),
+            *(v for i in range(1, 401) for v in ("--batch", str(i))),
+            *(v for i in range(1, 401) for v in ("--context", str(i))),
+        ),
+        bug="a grid of any size is built as one list: runs out of memory",
+    ),
 ]
 
 
@@ -832,7 +1329,7 @@ PROCESSES = [
 def test_process(tmp_path, files, args, needles, place):
     for name, text in {"m.yaml": MODEL, "h.yaml": HARDWARE, "t.yaml": TECHNIQUE, **files}.items():
         (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
-    told = process_refused(tmp_path, *args, seconds=3)
+    told = process_refused(tmp_path, *args, seconds=1.6)
     for needle in needles:
         assert needle in told, told
     assert not (tmp_path / "pwned").exists()
@@ -848,13 +1345,23 @@ def test_process_answers_in_a_second_with_little_memory(tmp_path):
 def test_process_survives_a_closed_pipe(tmp_path):
     reader, writer = os.pipe()
     os.close(reader)
-    done = subprocess.run([sys.executable, "-m", "costmodel", "list", "hardware"], stdout=writer, stderr=subprocess.PIPE, timeout=10, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "costmodel", "list", "hardware"], stdout=writer, stderr=subprocess.PIPE, timeout=10, check=False
+    )
     os.close(writer)
     assert b"Traceback" not in done.stderr
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("options", [("--output", "999999999999"), ("--prompt", "999999999999"), ("--batch", "999999999999"), ("--context", "999999999999"), ("--devices", "65536")])
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--output", "999999999999"),
+        ("--prompt", "999999999999"),
+        ("--batch", "999999999999"),
+        ("--context", "999999999999"),
+        ("--devices", "65536"),
+    ],
+)
 def test_huge_workloads_are_quick(bench, options):
     result = bench.run(*PREDICT, *options, "--format", "json")
     assert result.exit_code == 0

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from ..language.formula import Num
-from ..language.formula.fold import bind, number
-from ..language.formula.nodes import Bin
+from ..language.formula.fold import number
 from ..language.formula.write import text
 from ..language.problem import Mark, Source, SpecError, problem
 from ..library import Library, Spec, parse_sets
-from ..schema.names import BOUNDS
 from .emit import Emitter, row_table
 from .machine import Machine
 from .program import Program, compile_program
@@ -92,14 +90,10 @@ def _children(machine: Machine, case: Case, library: Library) -> tuple[dict[str,
 def describe(machine: Machine) -> dict:
     """META: names, rates, memory and notes, as plain data."""
     program, hardware, engine = machine.program, machine.hardware, machine.engine
-    stored: dict[str, float] = {}
-    for item in machine.placed:
-        for tier, size in item.stored.items():
-            stored[tier] = stored.get(tier, 0) + size
+    stored = _stored(machine)
     capacity = machine.memory.capacity
     span = machine.settings("span", "")
-    total = Bin("+", machine.overhead("step"), Bin("*", Num(machine.layers()), machine.overhead("layer")))
-    overhead = bind(total, {}, BOUNDS)
+    overhead = machine.pass_overhead()
     network = hardware.doc.links.get("network")
     embed = sum(sum(p.stored.values()) for p in machine.placed if p.row.role in ("embed", "pos"))
     return {
@@ -132,6 +126,15 @@ def describe(machine: Machine) -> dict:
         "not_modelled": _not_modelled(machine),
         "handoff": program.machine is not None,
     }
+
+
+def _stored(machine: Machine) -> dict[str, float]:
+    """Bytes of weights by tier."""
+    stored: dict[str, float] = {}
+    for item in machine.placed:
+        for tier, size in item.stored.items():
+            stored[tier] = stored.get(tier, 0) + size
+    return stored
 
 
 def _titles(spec: Spec) -> dict:

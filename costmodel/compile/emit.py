@@ -7,7 +7,6 @@ state bytes; `scratch` the workspace; `plan` the schedule; `coefs` turns rates i
 from __future__ import annotations
 
 from ..language.formula import Node, Num
-from ..language.formula.nodes import Bin
 from ..language.formula.write import python
 from .machine import Machine, Placed
 from .schedule import DEFAULTS
@@ -154,11 +153,7 @@ class Emitter:
 
     def overheads(self) -> list[str]:
         """Fixed times of a pass."""
-        total = Bin("+", self.machine.overhead("step"), Bin("*", Num(self.machine.layers()), self.machine.overhead("layer")))
-        from ..language.formula.fold import bind
-        from ..schema.names import BOUNDS
-
-        node = bind(total, {}, BOUNDS)
+        node = self.machine.pass_overhead()
         return [] if node == Num(0) else [f"x += {python(node)}"]
 
     def floor_lines(self) -> list[str]:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from ..language.formula import FormulaError, parse
 from ..language.formula.fold import number
 from ..language.problem import Mark, Problem, SpecError, suggest
 from ..library import Library, Spec
 
-Width = namedtuple("Width", "bytes parts math activations family")
-Width.__doc__ = "Bytes per weight, (format, share) parts, math type or None, bytes per activation or None, family."
+_DEFAULTS: dict[str, int | float] = {"L": 32, "d": 4096, "n_q": 1, "n_kv": 1, "d_h": 128, "vocab": 32000, "E": 0, "k": 0, "tied": 0}
 
-_DEFAULTS = {"L": 32, "d": 4096, "n_q": 1, "n_kv": 1, "d_h": 128, "vocab": 32000, "E": 0, "k": 0, "tied": 0}
+
+class Width(NamedTuple):
+    """Bytes per weight, (format, share) parts, math type or None, bytes per activation or None, family."""
+
+    bytes: float
+    parts: tuple[tuple[str, float], ...]
+    math: str | None
+    activations: float | None
+    family: str
 
 
 def width_of(library: Library, name: str, role: str, dims: Mapping, mark: Mark) -> Width:

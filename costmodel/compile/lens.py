@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..language.formula import parse
 from ..language.formula.lens import symbol, to_sympy
 
 
@@ -37,8 +36,3 @@ def _point(program, phase: str) -> dict:
     field = {f: to_sympy(program.fields[f"{phase}.{f}"].node, names) for f in ("T", "S", "R")}
     count = to_sympy(program.fields["batch"].node, names)
     return {"B": count, **field, "M": count * field["T"], "H": count * field["R"]}
-
-
-def expression(text: str):
-    """A formula text as sympy, for callers that write their own."""
-    return to_sympy(parse(text))

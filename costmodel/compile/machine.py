@@ -102,6 +102,11 @@ class Machine:
         node = self.settings("overhead", field)
         return Num(0) if node is None else self._engine_number(node, 16, f"overhead.{field}")
 
+    def pass_overhead(self) -> Node:
+        """Fixed time of a whole pass, in seconds: the step's and every layer's, over M alone."""
+        layers = Bin("*", Num(self.layers()), self.overhead("layer"))
+        return bind(Bin("+", self.overhead("step"), layers), {}, BOUNDS)
+
     def _moe_overlap(self) -> Node:
         node = self.settings("moe_overlap", "")
         return Num(1) if node is None else self._engine_number(node, 16, "moe_overlap")
@@ -242,9 +247,3 @@ def _device_tier(hardware: Spec):
             Problem(f"{hardware.name}: want exactly one entry under `memory`, got {len(entries)}", mark, "host RAM goes under `host:`")
         )
     return entries[0]
-
-
-def usable_capacity(hardware: Spec) -> tuple[float | None, float | None]:
-    """Stated and usable capacity of the device tier in bytes; None where unknown."""
-    capacity = _device_tier(hardware)[1].capacity
-    return capacity, None if capacity is None else capacity * hardware.doc.usable

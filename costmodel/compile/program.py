@@ -164,7 +164,8 @@ def _check_conflicts(uses: list[Use]) -> None:
 
 
 def _check_requirements(model: Spec, uses: list[Use], library: Library) -> None:
-    dims = roles = None
+    dims: dict | None = None
+    roles: set[str] = set()
     for use in uses:
         needs = use.spec.doc.requires
         if needs.dims or needs.roles or needs.conditions:
@@ -253,7 +254,6 @@ def _base_formats(program: Program, rows: list[Row], base: Spec) -> None:
     for row in rows:
         row.formats = {"weights": (name, None, factor), "kv": (doc.kv.format, None, 1), "activations": (doc.activations.format, None, 1)}
         row.formats["state"] = (doc.state.format, None, 1)
-    program.base_format = (doc.weights.format, doc.weights.size)
 
 
 def _stored(program: Program, rows: list[Row], name: str, mark, own: Spec | None = None) -> float:
@@ -292,10 +292,9 @@ def _widths(program: Program, rows: list[Row]) -> None:
         row.symbols["w_format"] = _num(width.bytes * factor)
         for symbol, what in (("kv_bytes", "kv"), ("a_bytes", "activations"), ("s_bytes", "state")):
             fmt, where, _ = row.formats[what]
-            key = (what, fmt)
-            if key not in cache:
-                cache[key] = plain_bytes(library, fmt, where or program.model.mark(what, "format"))
-            row.symbols[symbol] = _num(cache[key])
+            if (what, fmt) not in cache:
+                cache[what, fmt] = plain_bytes(library, fmt, where or program.model.mark(what, "format"))
+            row.symbols[symbol] = _num(cache[what, fmt])
         if width.activations is not None:
             row.symbols["a_bytes"] = _num(width.activations)
 

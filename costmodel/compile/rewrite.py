@@ -6,23 +6,29 @@ summands are applied in the order of technique names, so the order of `--techniq
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
 
 from ..language.formula import FormulaError, Node, Num
 from ..language.formula.fold import bind, number
 from ..language.formula.nodes import Bin, Call, Name
 from ..language.formula.write import text
-from ..language.problem import Problem, SpecError, suggest
+from ..language.problem import Mark, Problem, SpecError, suggest
 from ..library import Library
 from ..schema.names import ROLES, SYMBOLS, TERMS
 from .rows import Row, make_row
 from .uses import Use
 
-Step = namedtuple("Step", "use index item")
-Step.__doc__ = "One rewrite of one technique in use."
 _KEYS = ("role", "op", "name", "block")
+
+
+class Step(NamedTuple):
+    """One rewrite of one technique in use: `item` of its document, at `position`."""
+
+    use: Use
+    position: int
+    item: Any
 
 
 def steps_of(uses: list[Use]) -> list[Step]:
@@ -47,7 +53,7 @@ def evaluate(step: Step, node: Node, dims, *path):
 
 def mark_of(step: Step, *path):
     """Where a part of the rewrite stands."""
-    return step.use.spec.mark("rewrite", step.index, *path)
+    return step.use.spec.mark("rewrite", step.position, *path)
 
 
 def matches(row: Row, only) -> bool:
@@ -97,7 +103,7 @@ def drop_and_insert(rows: list[Row], steps: list[Step], dims, library: Library, 
         knobs = step.use.numbers()
         for block, repeat in blocks.items():
             for name, row in insert.rows.items():
-                path = ("rewrite", step.index, "insert", "rows", name)
+                path = ("rewrite", step.position, "insert", "rows", name)
                 new = make_row(
                     step.use.spec,
                     path,
@@ -154,10 +160,7 @@ def replace_terms(rows: list[Row], steps: list[Step], model: str) -> None:
     """Terms exchanged."""
     owner: dict = {}
     for step in steps:
-        for name, node in step.item.replace.items():
-            mark = mark_of(step, "replace", name)
-            _term(name, mark)
-            node = bind(node, step.use.numbers())
+        for name, node, mark in _bound_terms(step, "replace"):
             for row in chosen(rows, step, model):
                 if (id(row), name) in owner and owner[id(row), name][0] != node:
                     raise _clash(f"`{name}`", mark, owner[id(row), name][1])
@@ -187,10 +190,7 @@ def scale_terms(rows: list[Row], steps: list[Step], dims, model: str) -> None:
 def add_terms(rows: list[Row], steps: list[Step], model: str) -> None:
     """Summands."""
     for step in steps:
-        for name, node in step.item.add.items():
-            mark = mark_of(step, "add", name)
-            _term(name, mark)
-            node = bind(node, step.use.numbers())
+        for name, node, mark in _bound_terms(step, "add"):
             for row in chosen(rows, step, model):
                 row.terms[name] = Bin("+", row.terms[name], node)
                 row.history.append((f"add {text(node)} to {name} ({step.use.name})", mark))
@@ -269,9 +269,13 @@ def _assign(row: Row, name: str, node: Node) -> None:
     (row.args if name in row.args else row.let if name in row.let else row.symbols)[name] = node
 
 
-def _term(name: str, mark) -> None:
-    if name not in TERMS:
-        raise SpecError(Problem(f"no term `{name}`", mark, suggest(name, TERMS)))
+def _bound_terms(step: Step, verb: str) -> Iterator[tuple[str, Node, Mark]]:
+    """The terms that a verb names, with its formulas bound to the knobs and their places."""
+    for name, node in getattr(step.item, verb).items():
+        mark = mark_of(step, verb, name)
+        if name not in TERMS:
+            raise SpecError(Problem(f"no term `{name}`", mark, suggest(name, TERMS)))
+        yield name, bind(node, step.use.numbers()), mark
 
 
 def _once(store: dict, key: str, value, same, what: str, mark, place) -> None:

@@ -24,22 +24,9 @@ class Row:
     """
 
     __slots__ = (
-        "args",
-        "block",
-        "formats",
-        "history",
-        "let",
-        "mark",
-        "name",
-        "op",
-        "origin",
-        "place",
-        "repeat",
-        "role",
-        "symbols",
-        "terms",
-        "width",
-    )
+        "args", "block", "formats", "history", "let", "mark", "name", "op", "origin",
+        "place", "repeat", "role", "symbols", "terms", "width",
+    )  # fmt: skip
 
     def __init__(self, block: str, name: str, role: str, op: Spec, repeat: Node, args: dict, mark: Mark):
         self.block, self.name, self.role, self.op, self.repeat = block, name, role, op.doc.name, repeat
@@ -73,7 +60,7 @@ class Row:
 class Resolver:
     """Binds the names of one row, each once; a symbol may refer to other symbols, not to itself."""
 
-    def __init__(self, row: Row, dims: Mapping):
+    def __init__(self, row: Row, dims: Mapping[str, Node | int | float]):
         self.row, self.dims = row, dims
         self.strict = not any(isinstance(v, tuple) for v in dims.values())  # with symbolic dims nothing is evaluated
         self.known: dict[str, Node] = {}
@@ -161,9 +148,7 @@ def make_row(spec: Spec, path: tuple, block: str, name: str, row, repeat: Node, 
     op = library.load("operator", row.op, mark=spec.mark(*path, "op"))
     if op.doc.abstract:
         raise SpecError(Problem(f"operator `{row.op}` is abstract", spec.mark(*path, "op")))
-    args = {
-        a: parse(v.default) if not isinstance(v.default, tuple) else v.default for a, v in op.doc.args.items() if not isinstance(v, str)
-    }
+    args = _defaults(op.doc)
     for key, value in (row.model_extra or {}).items():
         where = spec.mark(*path, key)
         if key not in op.doc.args:
@@ -179,6 +164,12 @@ def make_row(spec: Spec, path: tuple, block: str, name: str, row, repeat: Node, 
     if missing:
         raise SpecError(Problem(f"`{name}` needs `{missing[0]}` for operator `{row.op}`", mark))
     return Row(block, name, row.role, op, repeat, args, mark)
+
+
+def _defaults(doc) -> dict[str, Node]:
+    """The arguments of an operator that have a default, as formulas."""
+    given: dict[str, Node | str | float] = {a: v.default for a, v in doc.args.items() if not isinstance(v, str)}
+    return {a: v if isinstance(v, tuple) else parse(v) for a, v in given.items()}
 
 
 def _terms(doc) -> dict[str, Node]:

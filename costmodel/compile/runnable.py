@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-PLAN_FIELDS = [
-    "batch",
-    "prefill_T",
-    "prefill_S",
-    "prefill_R",
-    "chunk",
-    "ride_B",
-    "ride_S",
-    "parts",
-    "stages",
-    "T",
-    "S",
-    "R",
-    "tokens_out",
-    "occupancy",
-    "in_flight",
-    "no_cache",
-]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PLAN_FIELDS = (
+    "batch", "prefill_T", "prefill_S", "prefill_R", "chunk", "ride_B", "ride_S", "parts", "stages",
+    "T", "S", "R", "tokens_out", "occupancy", "in_flight", "no_cache",
+)  # fmt: skip
 
 
 class Runnable:
@@ -30,6 +20,14 @@ class Runnable:
     """
 
     __slots__ = ("also", "c", "children", "coefs", "draft", "held", "meta", "other", "plan", "rows", "scratch", "step", "text")
+
+    step: Callable
+    rows: Callable
+    held: Callable
+    scratch: Callable
+    plan: Callable
+    also: Callable | None
+    coefs: Callable
 
     def __init__(self, text: str):
         space: dict = {}

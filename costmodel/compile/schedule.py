@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
+from typing import Any, NamedTuple
 
 from ..language.formula import FormulaError, Node, parse
 from ..language.formula.fold import bind
-from ..language.problem import Problem, SpecError
+from ..language.problem import Mark, Problem, SpecError
 from .uses import Use
 
-Entry = namedtuple("Entry", "node mark use")
-Entry.__doc__ = "One field of the schedule: formula over prompt, output, context, batch; where it stands; whose it is."
+
+class Entry(NamedTuple):
+    """One field of the schedule: formula over prompt, output, context, batch; where it stands; whose it is (a default's: None)."""
+
+    node: Any
+    mark: Mark | None
+    use: Any
+
 
 DEFAULTS = {
     "prefill.T": "prompt",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..language.formula.nodes import Node, Num
+from ..language.formula.nodes import Num
 from ..language.problem import Mark, Problem, Source, SpecError, problem, suggest
 from ..language.yamlread import parse
 from ..library import Library, Spec
@@ -21,7 +21,7 @@ class Use:
         """The technique's name."""
         return self.spec.doc.name
 
-    def numbers(self) -> dict[str, Node]:
+    def numbers(self) -> dict[str, Num]:
         """Numeric knobs as formula nodes."""
         return {k: Num(v) for k, v in self.values.items() if isinstance(v, (int, float)) and not isinstance(v, bool)}
 

@@ -6,17 +6,23 @@ write instead. Problems of one stage are collected and raised together as a :cla
 
 from __future__ import annotations
 
-from collections import namedtuple
 from difflib import get_close_matches
-
-Source = namedtuple("Source", "name text")
-Source.__doc__ = """A text that documents are read from: a file's name and content, or one `--set` argument."""
+from typing import NamedTuple
 
 
-class Mark(namedtuple("Mark", "source line column")):
+class Source(NamedTuple):
+    """A text that documents are read from: a file's name and content, or one `--set` argument."""
+
+    name: str
+    text: str
+
+
+class Mark(NamedTuple):
     """A place in a source; lines and columns count from 1."""
 
-    __slots__ = ()
+    source: Source
+    line: int
+    column: int
 
     def __str__(self) -> str:
         return f"{self.source.name}:{self.line}:{self.column}"
@@ -26,10 +32,13 @@ class Mark(namedtuple("Mark", "source line column")):
         return Mark(self.source, self.line, self.column + columns)
 
 
-class Problem(namedtuple("Problem", "message mark help also", defaults=(None, None, ()))):
+class Problem(NamedTuple):
     """One thing wrong: `message`, `mark` (or None), `help` (what to do), `also` (further places: (mark, note) pairs)."""
 
-    __slots__ = ()
+    message: str
+    mark: Mark | None = None
+    help: str | None = None
+    also: tuple[tuple[Mark | None, str], ...] = ()
 
     def __str__(self) -> str:
         where = f"{self.mark}: " if self.mark else ""

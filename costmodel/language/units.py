@@ -7,17 +7,19 @@ GB is decimal and GiB binary (IEC 80000-13); bits fit a byte field (eight to one
 from __future__ import annotations
 
 import re
-from collections import namedtuple
+from typing import NamedTuple
 
 from .problem import nearest
 
-BASES = ("byte", "bit", "flop", "s", "J")
 
-
-class Dim(namedtuple("Dim", BASES, defaults=(0,) * len(BASES))):
+class Dim(NamedTuple):
     """Exponents of byte, bit, flop, s, J. `Dim()` is a count."""
 
-    __slots__ = ()
+    byte: int = 0
+    bit: int = 0
+    flop: int = 0
+    s: int = 0
+    J: int = 0
 
     def times(self, other: Dim, power: int = 1) -> Dim:
         """The dimension of a product (`power=-1`: of a quotient)."""
@@ -31,18 +33,21 @@ class Dim(namedtuple("Dim", BASES, defaults=(0,) * len(BASES))):
         return "·".join(up or ["1"]) + ("/" + "/".join(down) if down else "")
 
 
+BASES = Dim._fields
+
+
 def _exponent(name: str, power: int) -> str:
     return name if power == 1 else name + ("²" if power == 2 else f"^{power}")
 
 
 COUNT = Dim()
 BYTE, BIT, FLOP, SECOND, JOULE = (Dim(**{b: 1}) for b in BASES)
-RATE = SECOND.times(COUNT) and COUNT.times(SECOND, -1)
+RATE = COUNT.times(SECOND, -1)
 BYTE_RATE = BYTE.times(SECOND, -1)
 FLOP_RATE = FLOP.times(SECOND, -1)
 WATT = JOULE.times(SECOND, -1)
 
-_DECIMAL = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15, "E": 10**18}
+_DECIMAL: dict[str, float] = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15, "E": 10**18}
 _BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50}
 _SMALL = {"": 1, "m": 1e-3, "u": 1e-6, "µ": 1e-6, "n": 1e-9}
 
@@ -113,14 +118,21 @@ def quantity(value, want: Dim) -> float | int:
         raise UnitError(f"`{value[:40]}` is not a quantity", f"write number, space, unit: `{example(want)}`")
     number = float(match[1].replace("_", "").replace(",", ""))
     factor, dim = unit(match[2])
-    if dim.bit and not want.bit:
-        factor, dim = factor / 8**dim.bit, dim._replace(byte=dim.byte + dim.bit, bit=0)
+    if not want.bit:
+        factor, dim = bits_as_bytes(factor, dim)
     if dim != want and not (want == FLOP_RATE and dim == RATE):
         raise UnitError(f"`{value}` is a {dim}; want {want}", f"for example `{example(want)}`")
     result = number * factor
     if result in (float("inf"), float("-inf")) or result != result:
         raise UnitError(f"`{value[:40]}` is not a finite number")
     return int(result) if result == int(result) and abs(result) < 2**63 else result
+
+
+def bits_as_bytes(value: float, dim: Dim) -> tuple[float, Dim]:
+    """A value in bits as bytes, eight to one, with its new dimension; any other value as it is."""
+    if not dim.bit:
+        return value, dim
+    return value / 8**dim.bit, dim._replace(byte=dim.byte + dim.bit, bit=0)
 
 
 def example(want: Dim) -> str:

@@ -15,7 +15,7 @@ MAX_DEPTH = 40
 _INT = re.compile(r"[-+]?(0|[1-9][0-9]*)\Z")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
 _ZERO = re.compile(r"[-+]?0[0-9]+\Z")
-_WORDS = {"": None, "~": None, "null": None, "Null": None, "NULL": None}
+_WORDS: dict[str, bool | None] = {"": None, "~": None, "null": None, "Null": None, "NULL": None}
 _WORDS |= {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 _NOT_NUMBERS = re.compile(r"[-+]?\.(inf|Inf|INF)\Z|\.(nan|NaN|NAN)\Z")
 
@@ -66,7 +66,9 @@ def parse(source: Source) -> Document:
 
 class _Builder:
     def __init__(self, source: Source):
-        self.source, self.problems, self.marks = source, [], {}
+        self.source = source
+        self.problems: list[Problem] = []
+        self.marks: dict[tuple, tuple[Mark, Mark]] = {}
         self.root = None
         self.stack: list = []  # frames: [container, path, pending key (mapping), flow?, key mark]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..sizes import both_bytes, pad, scaled, seconds, short
 
-LABELS = {
+LABELS: dict[str, dict] = {
     "en": {
         "on": "on",
         "engine": "engine",

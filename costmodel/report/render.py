@@ -5,8 +5,6 @@ from __future__ import annotations
 from .study import table_of
 from .table import text_table
 
-FORMATS = ("text", "markdown", "html", "csv", "json")
-
 
 def render_study(study, result: dict, fmt: str, lang: str = "en", columns: int = 80) -> str:
     """The result of :func:`costmodel.solve.views.run_study` as a document."""
@@ -58,7 +56,7 @@ def _csv(result: dict) -> str:
 
 
 def _flat(row: dict, prefix: str = "") -> dict:
-    out = {}
+    out: dict[str, object] = {}
     for key, value in row.items():
         name = prefix + key
         if isinstance(value, dict):

@@ -10,6 +10,7 @@ class Words:
         self.texts, self.lang = study.texts, lang
 
     def __call__(self, key: str, figures: dict | None = None) -> str:
+        """The text of a key, each `{name}` replaced by its figure."""
         title = self.texts.get(key)
         text = key if title is None else self.pick(title)
         for name, value in (figures or {}).items():

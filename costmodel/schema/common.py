@@ -46,7 +46,12 @@ def _title(value: Any) -> Any:
 _TITLE_SCHEMA = {
     "anyOf": [
         {"type": "string"},
-        {"type": "object", "properties": {"en": {"type": "string"}, "ko": {"type": "string"}}, "required": ["en"], "additionalProperties": False},
+        {
+            "type": "object",
+            "properties": {"en": {"type": "string"}, "ko": {"type": "string"}},
+            "required": ["en"],
+            "additionalProperties": False,
+        },
     ]
 }
 TitleField = Annotated[Title, BeforeValidator(_title), WithJsonSchema(_TITLE_SCHEMA)]

@@ -26,7 +26,7 @@ def check_dimensions(kind: str, doc, document) -> None:
     """Raise :class:`SpecError` for every formula of `doc` whose names or dimension are wrong."""
     problems: list[Problem] = []
 
-    def formula(node, env, want, *path) -> None:
+    def formula(node: Node | str | float | None, env, want, *path) -> None:
         if not isinstance(node, tuple):
             return
         try:

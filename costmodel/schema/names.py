@@ -14,7 +14,7 @@ WORKLOAD: dict[str, Dim] = dict.fromkeys(("B", "T", "S", "R", "M", "H"), COUNT)
 LARGE = 2**40
 BOUNDS = {"B": (0, LARGE), "T": (0, LARGE), "S": (0, LARGE), "R": (0, LARGE), "M": (1, LARGE), "H": (0, LARGE)}
 
-SYMBOLS: dict[str, tuple[Dim, str | int]] = {
+SYMBOLS: dict[str, tuple[Dim, str | int | float]] = {
     "w_format": (BYTE, 2),
     "w_stored": (BYTE, "w_format"),
     "w_bytes": (BYTE, "w_format"),
@@ -37,51 +37,19 @@ SCHEDULE: dict[str, Dim] = dict.fromkeys(("prompt", "output", "context", "batch"
 
 TERMS = (
     "flops",
-    "bytes.weights",
-    "bytes.kv",
-    "bytes.state",
-    "bytes.activations",
-    "bytes.link",
-    "floor.weights",
-    "floor.kv",
-    "holds.kv",
-    "holds.state",
-    "stored",
-    "params",
-    "workspace",
-    "hops",
-)
+    "bytes.weights", "bytes.kv", "bytes.state", "bytes.activations", "bytes.link",
+    "floor.weights", "floor.kv", "holds.kv", "holds.state",
+    "stored", "params", "workspace", "hops",
+)  # fmt: skip
 
-ROLES = [
-    "embed",
-    "pos",
-    "norm",
-    "bias",
-    "state",
-    "head",
-    "body",
-    "router",
-    "expert.gate",
-    "expert.up",
-    "expert.down",
-    "expert.act",
-    "shared.gate",
-    "shared.up",
-    "shared.down",
-    "mlp.gate",
-    "mlp.up",
-    "mlp.act",
-    "mlp.down",
-    "attn.q",
-    "attn.k",
-    "attn.v",
-    "attn.o",
-    "attn.scores",
-    "attn.softmax",
-    "attn.mix",
-    "attn.latent",
+ROLES = (
+    "embed", "pos", "norm", "bias", "state", "head", "body", "router",
+    "expert.gate", "expert.up", "expert.down", "expert.act",
+    "shared.gate", "shared.up", "shared.down",
+    "mlp.gate", "mlp.up", "mlp.act", "mlp.down",
+    "attn.q", "attn.k", "attn.v", "attn.o", "attn.scores", "attn.softmax", "attn.mix", "attn.latent",
     "comm",
-]
+)  # fmt: skip
 
 
 def term_dim(term: str) -> Dim:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from ..language.formula import FormulaError, parse
 from ..language.formula.fold import number
 from ..language.problem import Problem, SpecError, nearest, suggest
@@ -48,7 +51,7 @@ def validate(document: Document, kind: str):
 def _params(document: Document) -> dict:
     """Named quantities of a hardware document: name to (value, dimension); formulas may use earlier names."""
     from ..language.formula.dims import dimension
-    from ..language.units import COUNT, quantity
+    from ..language.units import COUNT, bits_as_bytes, quantity
 
     known: dict = {}
     params = document.data.get("params")
@@ -61,10 +64,7 @@ def _params(document: Document) -> dict:
                 known[name] = (number(node, {k: v for k, (v, _) in known.items()}), dim)
             elif isinstance(value, str):
                 dim = unit(value.strip().lstrip("+-0123456789.,_eE "))[1]
-                value = quantity(value, dim)
-                if dim.bit:  # bits become bytes at once, so that no formula needs an eight
-                    value, dim = value / 8**dim.bit, dim._replace(byte=dim.byte + dim.bit, bit=0)
-                known[name] = (value, dim)
+                known[name] = bits_as_bytes(quantity(value, dim), dim)  # at once, so that no formula needs an eight
             elif isinstance(value, (int, float)) and not isinstance(value, bool):
                 known[name] = (value, COUNT)
             else:
@@ -74,10 +74,11 @@ def _params(document: Document) -> dict:
     return known
 
 
-def _problem(document: Document, cls, error: dict) -> Problem:
+def _problem(document: Document, cls, error: Mapping[str, Any]) -> Problem:
     loc, kind, context = tuple(error["loc"]), error["type"], error.get("ctx", {})
     path = _real(document, loc)
     shown = ".".join(str(p) for p in path) or "document"
+    help: str | None
     if kind == "extra_forbidden":
         message, help = f"{shown}: unknown field", suggest(str(loc[-1]), _siblings(cls, path[:-1]))
         return Problem(message, document.mark(path, key=True), help)
@@ -96,7 +97,7 @@ def _problem(document: Document, cls, error: dict) -> Problem:
     return Problem(f"{shown}: {message}", mark, help)
 
 
-def _words(kind: str, context: dict, error: dict) -> tuple[str, str | None]:
+def _words(kind: str, context: dict, error: Mapping[str, Any]) -> tuple[str, str | None]:
     value = error.get("input")
     shown = f"`{value}`" if isinstance(value, (str, int, float)) and len(str(value)) < 60 else f"a {type(value).__name__}"
     if kind in ("literal_error", "enum"):

@@ -52,6 +52,7 @@ def reason_of(new, old, same: float) -> str:
 def _traffic(new, old, a, b, fell: float) -> str:
     moved, kv = ratio(a.bytes_by.weights, b.bytes_by.weights), ratio(a.bytes_by.kv, b.bytes_by.kv)
     stored = ratio(new.runnable.meta["file_size"], old.runnable.meta["file_size"])
+    assert moved is not None and stored is not None, "the other case moves or stores no weights"
     lost_weights, lost_kv = b.bytes_by.weights - a.bytes_by.weights, b.bytes_by.kv - a.bytes_by.kv
     if kv is not None and kv < fell and lost_kv > lost_weights:
         return "narrow_kv" if _kv_elements(new) == _kv_elements(old) else "fewer_kv"

@@ -5,20 +5,10 @@ from __future__ import annotations
 from .prediction import Record
 
 PHASE = ("flops", "bytes", "intensity", "ridge", "attainable_flops", "regime", "floor_s", "expected_s", "link_bytes", "bytes_by")
-MEMORY = [
-    "weights_bytes",
-    "kv_bytes",
-    "state_bytes",
-    "workspace_bytes",
-    "draft_bytes",
-    "total_bytes",
-    "capacity_bytes",
-    "usable_bytes",
-    "fits",
-    "max_context",
-    "max_batch",
-    "tiers",
-]
+MEMORY = (
+    "weights_bytes", "kv_bytes", "state_bytes", "workspace_bytes", "draft_bytes", "total_bytes",
+    "capacity_bytes", "usable_bytes", "fits", "max_context", "max_batch", "tiers",
+)  # fmt: skip
 
 
 def prediction_dict(p) -> dict:

@@ -89,11 +89,10 @@ class Prediction:
     @once
     def prefill(self) -> Record:
         """All prefill steps together."""
-        record = self._phase(self._prefill[0], self.runnable)
-        record.steps, record.longest_step_s = self._prefill[1], self._prefill[2]
-        return record
+        total, steps, longest, _ = self._prefill
+        return self._phase(total, self.runnable, steps=steps, longest_step_s=longest)
 
-    def _phase(self, total, runnable) -> Record:
+    def _phase(self, total, runnable, **more) -> Record:
         f, w, k, s, a, link, streamed, floor, expected, compute = total
         size = w + k + s + a
         bandwidth = runnable.meta["rates"]["bw"]
@@ -114,6 +113,7 @@ class Prediction:
             expected_s=expected,
             link_bytes=link + streamed,
             bytes_by=Record(weights=w, kv=k, state=s, activations=a),
+            **more,
         )
 
     @once

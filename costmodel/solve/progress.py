@@ -16,6 +16,7 @@ class Progress:
         return self
 
     def __call__(self, done: int, total: int) -> None:
+        """Write a line if one is due: at most five a second on a terminal, else one every five seconds."""
         now = monotonic()
         if now < self.next:
             return

@@ -57,6 +57,7 @@ def _variant(name: str, setting: Setting, against: Setting, study, library) -> d
     limit = study.thresholds
     same, much = limit.get("unchanged", 0.03), limit.get("much_slower", 0.05)
     speed = ratio(new.tps.expected, old.tps.expected)
+    assert speed is not None, "a case takes no time"
     return {
         "name": name,
         "techniques": list(setting.techniques),
@@ -118,6 +119,7 @@ def _phases(name: str, setting: Setting, against: Setting, metric: str | None, m
         decode, label = ratio(new.system_tps, old.system_tps), "decode_throughput"
     else:
         decode, label = ratio(new.tps.expected, old.tps.expected), "decode"
+    assert prefill is not None and decode is not None, "a case takes no time"
     helps = "neither"
     if max(prefill, decode) >= margin:
         helps = "both" if max(prefill, decode) < margin * min(prefill, decode) else "prefill" if prefill > decode else label
@@ -154,7 +156,7 @@ def phases(study, library, progress):
                 "level": "high" if record.intensity >= record.ridge else "low",
                 "bound": record.regime,
                 "decides": decides,
-                "faster_with": max(gains, key=gains.get),
+                "faster_with": max(gains, key=lambda k: gains[k]),
                 "gain_flops": gains["flops"],
                 "gain_bytes": gains["bytes"],
             }
@@ -168,6 +170,7 @@ def _doubled(base: Setting, p, what: str) -> Setting:
 
     spec = library().load("hardware", base.hardware)
     tier = next(iter(spec.doc.memory))
+    sets: tuple[str, ...]
     if what == "bandwidth":
         sets = (f"hw.memory.{tier}.bandwidth={2 * p.runnable.meta['rates']['bw']} B/s",)
     else:

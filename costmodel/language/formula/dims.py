@@ -29,7 +29,7 @@ def dimension(node: Node, env: Mapping[str, Dim]) -> Dim:
 def check(node: Node, env: Mapping[str, Dim], want: Dim | tuple[Dim, ...]) -> None:
     """Raise unless the formula comes out as `want` (or one of them)."""
     got = dimension(node, env)
-    wanted = want if isinstance(want[0], tuple) else (want,)
+    wanted = (want,) if isinstance(want, Dim) else want
     if isinstance(node, Num) and node.value == 0:
         return
     if got not in wanted:

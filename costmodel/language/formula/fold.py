@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from .nodes import COMPARISONS, Bin, Call, Name, Neg, Node, Num, children, rebuild
+from .nodes import ARITHMETIC, COMPARISONS, Bin, Call, Name, Neg, Node, Num, children, rebuild
 from .parse import FormulaError
 from .write import text
 
@@ -35,7 +35,7 @@ def number(node: Node, env: Mapping[str, int | float] | None = None) -> int | fl
 
 
 class _Binder:
-    def __init__(self, env, bounds, strict):
+    def __init__(self, env: Mapping[str, Node | int | float], bounds: Mapping[str, Range], strict: bool):
         self.env, self.bounds, self.strict = env, bounds, strict
 
     def bind(self, node: Node) -> Node:
@@ -92,7 +92,9 @@ class _Binder:
 
     def power(self, node: Bin) -> Node:
         if isinstance(node.right, Num):
-            return {0: Num(1), 1: node.left}.get(node.right.value, node)
+            if node.right.value == 0:
+                return Num(1)
+            return node.left if node.right.value == 1 else node
         low, high = span(node.left, self.bounds) if self.strict else (0, 1)
         if low < 0 or high > 1:
             raise FormulaError(
@@ -140,10 +142,13 @@ def _factor(node: Node):
 
 def _evaluate(node: Node):
     v = [c.value for c in children(node)]
-    if isinstance(node, Neg):
-        return -v[0]
     try:
-        result = _binary(node.op, *v) if isinstance(node, Bin) else _call(node.fn, *v)
+        if isinstance(node, Bin):
+            result = _binary(node.op, *v)
+        elif isinstance(node, Call):
+            result = _call(node.fn, *v)
+        else:
+            return -v[0]
     except ZeroDivisionError:
         raise FormulaError(f"division by zero in `{text(node)}`") from None
     except (OverflowError, ValueError):
@@ -158,12 +163,8 @@ def _binary(op: str, a, b):
         return int({"<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b, "==": a == b, "!=": a != b}[op])
     if op in ("and", "or"):
         return int(bool(a) and bool(b)) if op == "and" else int(bool(a) or bool(b))
-    if op == "+":
-        return a + b
-    if op == "-":
-        return a - b
-    if op == "*":
-        return a * b
+    if op in ARITHMETIC:
+        return ARITHMETIC[op](a, b)
     if op == "/":
         whole = isinstance(a, int) and isinstance(b, int) and b and a % b == 0
         return a // b if whole else a / b
@@ -250,7 +251,8 @@ def _call_span(node: Call, bounds) -> Range:
     low, high = spans[0]
     if node.fn in ("ceil", "floor"):
         step = math.ceil if node.fn == "ceil" else math.floor
-        return tuple(x if abs(x) == INF else step(x) for x in (low, high))
+        first, last = (x if abs(x) == INF else step(x) for x in (low, high))
+        return (first, last)
     if node.fn == "sqrt":
         return (math.sqrt(max(low, 0)), INF if high == INF else math.sqrt(max(high, 0)))
     return (0, INF) if low >= (1 if node.fn == "log2" else 0) else _ANY

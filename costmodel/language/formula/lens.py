@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .nodes import Bin, Call, Name, Neg, Node, Num
+from .nodes import ARITHMETIC, Bin, Call, Name, Neg, Node, Num
 
 
 def symbol(name: str):
@@ -37,12 +37,8 @@ def _binary(op: str, a, b):
     if op in ("and", "or"):
         join = sympy.And if op == "and" else sympy.Or
         return join(*(x if isinstance(x, sympy.logic.boolalg.Boolean) else sympy.Ne(x, 0) for x in (a, b)))
-    if op == "+":
-        return a + b
-    if op == "-":
-        return a - b
-    if op == "*":
-        return a * b
+    if op in ARITHMETIC:
+        return ARITHMETIC[op](a, b)
     return a / b if op == "/" else a**b
 
 

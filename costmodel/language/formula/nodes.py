@@ -2,19 +2,43 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
+import operator
 from collections.abc import Iterator
+from typing import NamedTuple
 
-Num = namedtuple("Num", "value")
-Num.__doc__ = "A number: int (exact) or float."
-Name = namedtuple("Name", "id")
-Name.__doc__ = "A symbol, bound later."
-Neg = namedtuple("Neg", "operand")
-Neg.__doc__ = "Unary minus."
-Bin = namedtuple("Bin", "op left right")
-Bin.__doc__ = "`+ - * / **`, a comparison (`< <= > >= == !=`) or `and`/`or`, by `op`."
-Call = namedtuple("Call", "fn args")
-Call.__doc__ = "A call of one of `FUNCTIONS`."
+
+class Num(NamedTuple):
+    """A number: int (exact) or float."""
+
+    value: int | float
+
+
+class Name(NamedTuple):
+    """A symbol, bound later."""
+
+    id: str
+
+
+class Neg(NamedTuple):
+    """Unary minus."""
+
+    operand: Node
+
+
+class Bin(NamedTuple):
+    """`+ - * / **`, a comparison (`< <= > >= == !=`) or `and`/`or`, by `op`."""
+
+    op: str
+    left: Node
+    right: Node
+
+
+class Call(NamedTuple):
+    """A call of one of `FUNCTIONS`."""
+
+    fn: str
+    args: tuple[Node, ...]
+
 
 Node = Num | Name | Neg | Bin | Call
 
@@ -28,6 +52,8 @@ FUNCTIONS = {
     "ceil_to": (2, 2),
     "where": (3, 3),
 }
+ARITHMETIC = {"+": operator.add, "-": operator.sub, "*": operator.mul}
+"""The operators that mean the same on numbers and on sympy expressions."""
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 

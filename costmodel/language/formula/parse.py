@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from keyword import iskeyword
+from typing import NoReturn
 
 from ..problem import nearest, suggest
 from .nodes import COMPARISONS, FUNCTIONS, Bin, Call, Name, Neg, Node, Num
@@ -88,7 +89,7 @@ class _Reader:
     def __init__(self, offset: int):
         self.offset, self.count = offset, 0
 
-    def fail(self, tree, message: str, help: str | None = None):
+    def fail(self, tree, message: str, help: str | None = None) -> NoReturn:
         raise FormulaError(message, self.offset + getattr(tree, "col_offset", 0) + 1, help)
 
     def read(self, tree, depth: int = 0) -> Node:
