@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from .solve.prediction import Prediction
 
+LIMIT = 10**12
+"""Most tokens or sequences."""
 _library = None
 _runnables: dict = {}
 
@@ -41,49 +43,59 @@ def load_technique(x):
 
 
 def predict(
-    model, hardware, *, techniques=(), engine=None, prompt=1024, output=256, context=None, batch=1, devices=1, sets=()
+    model, hardware, *, techniques=(), engine=None, prompt=1024, output=256, context=None, batch=1, devices=1, sets=(), library=None
 ) -> Prediction:
     """Predict one model on one machine.
 
     `model`, `hardware` and `engine` are names, paths, or loaded documents; `techniques` names with knobs
     (`"speculative-decoding:drafted=4"`); `prompt`, `output` and `context` count tokens (`context`: cached tokens a decode
-    step sees, by default the prompt); `sets` are overrides as for `--set`.
+    step sees, by default the prompt); `sets` are overrides as for `--set`; `library` is where names are looked up, by
+    default the shared one.
 
     Figures are in seconds, bytes, FLOPs and tokens per second. Raises :class:`costmodel.SpecError` for bad input.
     """
-    key = (model, hardware, engine, techniques if isinstance(techniques, (str, tuple)) else tuple(techniques), devices, tuple(sets))
+    used = techniques if isinstance(techniques, (str, tuple)) else tuple(techniques)
+    key = (model, hardware, engine, used, devices, tuple(sets), library)
     runnable = _runnables.get(key)
     if runnable is None:
         runnable = _compile(key)
     if context is None:
         context = prompt
-    if not (0 < prompt < 1e12 and 0 < output < 1e12 and 0 <= context < 1e12 and 0 < batch < 1e12):
-        _refuse(prompt, output, context, batch)
+    if not (type(prompt) is type(output) is type(context) is type(batch) is int and min(prompt, output, batch) > 0 and context >= 0):
+        prompt, output, batch = _count("prompt", prompt), _count("output", output), _count("batch", batch)
+        context = _count("context", context, 0)
+    if max(prompt, output, context, batch) > LIMIT:
+        _count("prompt, output, context and batch", max(prompt, output, context, batch))
     return Prediction(runnable, prompt, output, context, batch)
 
 
 def _compile(key):
     from .compile.build import Case, build
 
-    model, hardware, engine, techniques, devices, sets = key
+    model, hardware, engine, techniques, devices, sets, own = key
     if isinstance(techniques, str):
         techniques = (techniques,)
-    if not isinstance(devices, int) or not 1 <= devices <= 65536:
-        from .language.problem import problem
-
-        raise problem(f"devices: want a whole number from 1 to 65536, got {devices!r}")
+    devices = _count("devices", devices, 1, 65536)
     if len(_runnables) > 4096:
         _runnables.clear()
-    runnable = _runnables[key] = build(Case(model, hardware, engine, techniques, devices, sets), library())
+    runnable = _runnables[key] = build(Case(model, hardware, engine, techniques, devices, sets), own or library())
     return runnable
 
 
-def _refuse(prompt, output, context, batch):
+def _count(name: str, value, low: int = 1, high: int = LIMIT) -> int:
+    """A whole number of tokens, sequences or devices (any integer type). Raises :class:`costmodel.SpecError`."""
+    from operator import index
+
     from .language.problem import problem
 
-    given = {"prompt": prompt, "output": output, "context": context, "batch": batch}
-    name = next(n for n, v in given.items() if not (0 <= v < 1e12 and (v > 0 or n == "context")))
-    raise problem(f"{name}: want a positive number of {'sequences' if name == 'batch' else 'tokens'}, got {given[name]}")
+    number: int | None
+    try:
+        number = index(value)
+    except TypeError:
+        number = int(value) if isinstance(value, float) and value.is_integer() else None
+    if number is None or isinstance(value, bool) or not low <= number <= high:
+        raise problem(f"{name}: want a whole number from {low} to {high:,}, got {value!r}")
+    return number
 
 
 def compile_model(model, techniques=(), sets=()):

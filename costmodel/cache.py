@@ -82,9 +82,10 @@ def load(request: tuple) -> str | None:
 
 
 def _fresh(line: str) -> bool:
-    """Whether every file and folder named in `# path|hash` notes is as it was."""
-    for item in line[2:].split("\t"):
-        path, _, want = item.rpartition("|")
+    """Whether every file and folder of the `# hex path|hash` notes is as it was."""
+    for item in line[2:].split():
+        coded, _, want = item.rpartition("|")
+        path = bytes.fromhex(coded).decode("utf-8", "surrogateescape")
         try:
             if path.endswith(os.sep):
                 got = str(os.stat(path).st_mtime_ns)
@@ -97,15 +98,21 @@ def _fresh(line: str) -> bool:
     return True
 
 
+def _coded(path: str) -> str:
+    """A path in hex: whatever its characters, it cannot leave the comment that it is written into."""
+    return path.encode("utf-8", "surrogateescape").hex()
+
+
 def save(request: tuple, source: str, files, folders) -> None:
     """Keep a source; silently does nothing where it cannot."""
     home = folder()
     if home is None:
         return
     try:
-        notes = [f"{f}|{_file_digest(f)}" for f in sorted({os.path.abspath(f) for f in files})]
-        notes += [f"{d}{os.sep}|{os.stat(d).st_mtime_ns}" for d in sorted({os.path.abspath(f) for f in folders}) if os.path.isdir(d)]
-        body = ("# " + "\t".join(notes) + "\n" + source).encode()
+        notes = [f"{_coded(f)}|{_file_digest(f)}" for f in sorted({os.path.abspath(f) for f in files})]
+        there = (d for d in sorted({os.path.abspath(f) for f in folders}) if os.path.isdir(d))
+        notes += [f"{_coded(d + os.sep)}|{os.stat(d).st_mtime_ns}" for d in there]
+        body = ("# " + " ".join(notes) + "\n" + source).encode()
         name = os.path.join(home, key_of(request))
         temporary = f"{name}.{os.getpid()}.tmp"
         with open(temporary, "wb") as stream:

@@ -14,6 +14,9 @@ class Size(click.ParamType):
 
     name = "N"
 
+    def __init__(self, low: int = 1):
+        self.low = low
+
     def convert(self, value, param, ctx):
         """The count; fails on text that is none, and below 1."""
         from .sizes import read_size
@@ -24,8 +27,8 @@ class Size(click.ParamType):
             number = read_size(value)
         except ValueError:
             self.fail(f"`{value}` is not a count; write 4096 or 8k", param, ctx)
-        if number < 1:
-            self.fail("want at least 1", param, ctx)
+        if not self.low <= number <= 10**12:
+            self.fail(f"want {'at least ' + str(self.low) if number < self.low else 'at most 10^12'}", param, ctx)
         return number
 
 
@@ -48,7 +51,7 @@ class Commands(click.Group):
         except BrokenPipeError:
             sys.stderr.close()
             sys.exit(0)
-        except (OSError, UnicodeError) as error:
+        except (OSError, UnicodeError, RecursionError) as error:
             _fail(f"error: {error}")
         except Exception as error:
             from .language.problem import SpecError
@@ -57,20 +60,14 @@ class Commands(click.Group):
                 raise
             _fail(f"error: {error}")
 
-    def get_command(self, ctx, name):
-        """The command of a name or alias, or None."""
-        found = super().get_command(ctx, name)
-        return found or super().get_command(ctx, {"techniques": "list"}.get(name, name))
-
     def resolve_command(self, ctx, args):
         """The command that the arguments name; an unknown one raises a usage error with the nearest names."""
         try:
             return super().resolve_command(ctx, args)
-        except click.UsageError as error:
+        except click.UsageError:
             from .language.problem import suggest
 
-            error.message = f"no command `{args[0]}`: {suggest(args[0], self.commands)}"  # type: ignore[misc]
-            raise
+            raise click.UsageError(f"no command `{args[0]}`: {suggest(args[0], self.commands)}", ctx) from None
 
 
 def _fail(message: str, code: int = 2):
@@ -86,7 +83,7 @@ def shared(command):
             click.option("--engine", metavar="E", help="Engine document (default: rule-of-thumb)."),
             click.option("--prompt", type=Size(), default=1024, help="Prompt tokens (default 1024)."),
             click.option("--output", type=Size(), default=256, help="Output tokens (default 256)."),
-            click.option("--context", type=Size(), help="Cached tokens that a decode step sees (default: the prompt)."),
+            click.option("--context", type=Size(0), help="Cached tokens that a decode step sees (default: the prompt)."),
             click.option("--batch", type=Size(), default=1, help="Sequences at once (default 1)."),
             click.option("--devices", type=Size(), default=1, help="Devices, tensor parallel (default 1)."),
             click.option(
@@ -149,7 +146,7 @@ def predict(model, hardware, techniques, engine, prompt, output, context, batch,
     help="Techniques of the grid, one cell each; `none` for the plain model, `a+b` together.",
 )
 @click.option("--prompt", "prompts", type=Size(), multiple=True)
-@click.option("--context", "contexts", type=Size(), multiple=True)
+@click.option("--context", "contexts", type=Size(0), multiple=True)
 @click.option("--batch", "batches", type=Size(), multiple=True)
 @click.option("--output", type=Size(), help="Output tokens of every cell.")
 @click.option("--filter", "filters", multiple=True, metavar="COND", help="Keep rows: `tps>20`, `fits=true`, `hardware=rtx*`.")
@@ -165,10 +162,10 @@ def matrix(study, models, hardware, engines, techniques, prompts, contexts, batc
     from .solve.progress import Progress
     from .solve.views import run_study
 
-    spec = ad_hoc(library(), study, models, hardware, engines, techniques, prompts, contexts, batches, output)
+    chosen, spec = ad_hoc(library(), study, models, hardware, engines, techniques, prompts, contexts, batches, output)
     with Progress(sys.stderr) as progress:
-        result = run_study(spec, library(), progress)
-    click.echo(render_study(spec, select(result, filters, sort), fmt, lang, columns).rstrip("\n"))
+        result = run_study(chosen, library(), progress, spec)
+    click.echo(render_study(chosen, select(result, filters, sort), fmt, lang, columns).rstrip("\n"))
 
 
 @main.command()
@@ -182,6 +179,8 @@ def check(tok_s, model, hardware, techniques, engine, prompt, output, context, b
     from .api import library
     from .solve.check import check as judge
 
+    if not tok_s < 1e12:
+        raise click.BadParameter(f"`{tok_s}` is not a speed", param_hint="TOK_S")
     p = _prediction(model, hardware, techniques, engine, prompt, output, context, batch, devices, sets)
     result = judge(p, tok_s, library())
     if fmt == "json":

@@ -31,6 +31,8 @@ def short(value: float | None, digits: int = 3) -> str:
         return "-"
     if value == 0:
         return "0"
+    if value in (float("inf"), float("-inf")) or value != value:
+        return "-"
     size = abs(value)
     if size >= 10**digits:
         return f"{value:,.0f}"
@@ -51,6 +53,13 @@ def both_bytes(value: float | None) -> str:
     small = abs(value) < 1e9
     binary = value / 2 ** (20 if small else 30)
     return f"{short(value / (1e6 if small else 1e9))} {'MB' if small else 'GB'} = {short(binary)} {'MiB' if small else 'GiB'}"
+
+
+def capacity(value: float | None) -> str:
+    """A memory size as its maker states it: `24 GiB` where that is whole, else decimal."""
+    if value and value % 2**30 == 0:
+        return f"{value // 2**30:,.0f} GiB"
+    return scaled(value, "B")
 
 
 def seconds(value: float | None) -> str:

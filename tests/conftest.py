@@ -11,8 +11,8 @@ import pytest
 os.environ["COSTMODEL_CACHE"] = tempfile.mkdtemp(prefix="costmodel-test-cache-")
 os.environ.pop("COSTMODEL_PATH", None)
 
-from costmodel.api import library  # noqa: E402
-from costmodel.library import FOLDERS  # noqa: E402
+from costmodel.api import library
+from costmodel.library import FOLDERS
 
 
 def usable(kind: str) -> list[str]:

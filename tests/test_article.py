@@ -70,7 +70,7 @@ TABLE_F = {
 
 def test_table_f_all_nine_rows():
     rows = study("memory-vs-speed")["rows"]
-    assert {r["technique"]: (r["memory"], r["speed"], r["reason"]) for r in rows} == TABLE_F
+    assert {r["technique"]: (r["memory"], r["speed"], r["reason_key"]) for r in rows} == TABLE_F
 
 
 def test_table_f_sketched_figures():
@@ -114,7 +114,10 @@ def test_claim_1_flops_and_bandwidth():
     assert wide.tps.ceiling == pytest.approx(2 * base.tps.ceiling, rel=1e-9)
     assert wide.tps.expected == pytest.approx(2 * base.tps.expected, rel=0.05)
     assert wide.ttft_s.floor == base.ttft_s.floor
-    fused = [costmodel.predict("8b", "rtx4090", techniques=("flash-attention",), sets=s).ttft_s.expected for s in ((), ("hw.memory.vram.bandwidth=2016 GB/s",))]
+    fused = [
+        costmodel.predict("8b", "rtx4090", techniques=("flash-attention",), sets=s).ttft_s.expected
+        for s in ((), ("hw.memory.vram.bandwidth=2016 GB/s",))
+    ]
     assert fused[1] == pytest.approx(fused[0], rel=0.05)
 
 
@@ -152,13 +155,20 @@ def test_claim_4_sides_of_the_ridge(hardware):
 
 def test_claim_5_a_long_prefill_stalls_decodes_and_chunks_bound_it():
     alone = costmodel.predict("llama-3.1-8b", "h100-sxm", prompt=16384, batch=1).tpot_s.expected
-    whole = costmodel.predict("llama-3.1-8b", "h100-sxm", prompt=16384, techniques=("chunked-prefill:chunk=1000000,decodes=8", "flash-attention"))
-    pieces = costmodel.predict("llama-3.1-8b", "h100-sxm", prompt=16384, techniques=("chunked-prefill:chunk=512,decodes=8", "flash-attention"))
+    whole = costmodel.predict(
+        "llama-3.1-8b", "h100-sxm", prompt=16384, techniques=("chunked-prefill:chunk=1000000,decodes=8", "flash-attention")
+    )
+    pieces = costmodel.predict(
+        "llama-3.1-8b", "h100-sxm", prompt=16384, techniques=("chunked-prefill:chunk=512,decodes=8", "flash-attention")
+    )
     apart = costmodel.predict("llama-3.1-8b", "h100-sxm", prompt=16384, techniques=("disaggregation", "flash-attention"))
     assert whole.prefill.steps == 1 and pieces.prefill.steps == 32
     assert whole.prefill.longest_step_s > 50 * alone
     assert pieces.prefill.longest_step_s < whole.prefill.longest_step_s / 10
-    assert apart.tpot_s.expected == costmodel.predict("llama-3.1-8b", "h100-sxm", prompt=16384, techniques=("flash-attention",)).tpot_s.expected
+    assert (
+        apart.tpot_s.expected
+        == costmodel.predict("llama-3.1-8b", "h100-sxm", prompt=16384, techniques=("flash-attention",)).tpot_s.expected
+    )
 
 
 def test_claim_6_ttft_says_nothing_about_tps(desk):

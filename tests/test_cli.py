@@ -68,7 +68,13 @@ def test_path_and_name_agree(desk):
 def test_text_fits_eighty_columns(lang):
     from costmodel.sizes import width
 
-    for args in (("predict", "mixtral-8x7b", "--hw", "ddr5", "--operators"), ("matrix",), ("matrix", "techniques"), ("matrix", "phases"), ("matrix", "local-pcs")):
+    for args in (
+        ("predict", "mixtral-8x7b", "--hw", "ddr5", "--operators"),
+        ("matrix",),
+        ("matrix", "techniques"),
+        ("matrix", "phases"),
+        ("matrix", "local-pcs"),
+    ):
         for line in run(*args, "--lang", lang).splitlines():
             if not line.startswith("엔진") and "; " not in line:
                 assert width(line) <= 80, line
@@ -97,7 +103,23 @@ def test_matrix_json_contract():
 
 
 def test_ad_hoc_grid_filters_and_sorts():
-    args = ("matrix", "--model", "8b", "--model", "14b", "--hw", "ddr5", "--hw", "rtx4090", "--context", "1k", "--context", "8k", "--format", "json")
+    args = (
+        "matrix",
+        "--model",
+        "8b",
+        "--model",
+        "14b",
+        "--hw",
+        "ddr5",
+        "--hw",
+        "rtx4090",
+        "--context",
+        "1k",
+        "--context",
+        "8k",
+        "--format",
+        "json",
+    )
     rows = json.loads(run(*args))["rows"]
     assert len(rows) == 8
     kept = json.loads(run(*args, "--filter", "tps>20", "--filter", "hardware=rtx*", "--sort", "-tps"))["rows"]
@@ -107,7 +129,25 @@ def test_ad_hoc_grid_filters_and_sorts():
 
 
 def test_grid_of_techniques_says_what_is_refused():
-    rows = json.loads(run("matrix", "--model", "8b", "--model", "deepseek-v3", "--hw", "h200-sxm", "-t", "none", "-t", "gqa", "-t", "int4+kv-int8", "--format", "json"))["rows"]
+    rows = json.loads(
+        run(
+            "matrix",
+            "--model",
+            "8b",
+            "--model",
+            "deepseek-v3",
+            "--hw",
+            "h200-sxm",
+            "-t",
+            "none",
+            "-t",
+            "gqa",
+            "-t",
+            "int4+kv-int8",
+            "--format",
+            "json",
+        )
+    )["rows"]
     assert len(rows) == 6
     refused = [r for r in rows if r["refused"]]
     assert [(r["model"], r["techniques"]) for r in refused] == [("deepseek-v3", ["gqa"])]
@@ -209,7 +249,11 @@ def test_both_places_are_named_when_two_techniques_disagree():
 
 
 def test_all_problems_of_a_stage_at_once(desk):
-    path = desk.write("hardware", "wrong", "extends: cpu-desktop\nmemory: {dram: {capcity: 64 GiB, bandwidth: 90}}\ncompute: {fp23: 1 TFLOP/s, fp32: -1 TFLOP/s}\n")
+    path = desk.write(
+        "hardware",
+        "wrong",
+        "extends: cpu-desktop\nmemory: {dram: {capcity: 64 GiB, bandwidth: 90}}\ncompute: {fp23: 1 TFLOP/s, fp32: -1 TFLOP/s}\n",
+    )
     shown = run("predict", "8b", "--hw", path, code=2)
     assert all(w in shown for w in ("did you mean `capacity`", "write the unit", "did you mean `fp32`", "greater than 0")), shown
 

@@ -1,7 +1,5 @@
 """Hostile documents and arguments: refused with one located message and exit code 2; never a traceback, a hang or a side effect."""
 
-# ruff: noqa: E501  (tables of documents)
-
 from __future__ import annotations
 
 import os
@@ -104,9 +102,8 @@ def bench(tmp_path, monkeypatch) -> Bench:
     return Bench(tmp_path, monkeypatch)
 
 
-def case(name: str, files: dict, args, *needles: str, place: bool = True, bug: str | None = None):
-    marks = [pytest.mark.xfail(strict=True, reason=bug)] if bug else []
-    return pytest.param(files, tuple(args), needles, place, id=name, marks=marks)
+def case(name: str, files: dict, args, *needles: str, place: bool = True):
+    return pytest.param(files, tuple(args), needles, place, id=name)
 
 
 def model(old: str, new: str) -> dict:
@@ -177,8 +174,8 @@ YAML = [
     case("NUL", x(b"a: \x00\n"), X, "x.yaml:1:4", "U+0000"),
     case("bell", x(b"a: 1\nb: \x07\n"), X, "x.yaml:2:4", "U+0007"),
     case("raw escape", x(HEAD + "title: \x1b[31m\n"), X, "x.yaml:3:8", "U+001B"),
-    case("C1 control", x(HEAD + "title: \x9b31m\n"), X, "x.yaml:3:", bug="place of a C1 control character is always 1:1"),
-    case("U+FFFE", x(HEAD + "title: \ufffe\n"), X, "x.yaml:3:", bug="place of a character that YAML forbids is always 1:1"),
+    case("C1 control", x(HEAD + "title: \x9b31m\n"), X, "x.yaml:3:"),
+    case("U+FFFE", x(HEAD + "title: \ufffe\n"), X, "x.yaml:3:"),
     case("tab indent", x("a:\n\tb: 1\n"), X, "x.yaml:2:1"),
     case("crlf", x((HEAD + "foo: 1\n").replace("\n", "\r\n")), X, "x.yaml:3:1", "unknown field"),
     case("cr", x((HEAD + "foo: 1\n").replace("\n", "\r")), X, "x.yaml:3:1", "unknown field"),
@@ -235,14 +232,13 @@ YAML = [
         "x.yaml:5:25",
         "x.yaml:5:28",
     ),
-    case("20,000 duplicate keys", x("a: 1\n" * 20_000), X, "twice", bug="quadratic: every problem splits the whole text again"),
-    case("20,000 anchors", x("a: [" + "&a 1," * 20_000 + "]"), X, "anchor", bug="quadratic: every problem splits the whole text again"),
+    case("20,000 duplicate keys", x("a: 1\n" * 20_000), X, "twice"),
+    case("20,000 anchors", x("a: [" + "&a 1," * 20_000 + "]"), X, "anchor"),
     case(
         "10,000 unknown fields",
         x(HEAD + "".join(f"foo{i}: 1\n" for i in range(10_000))),
         X,
         "unknown field",
-        bug="every unknown field is compared with all names, unbounded",
     ),
     case("name: path", x(HEAD.replace("name: x", "name: ../../etc/passwd")), X, "x.yaml:2:7", "not a valid name"),
     case("name: 500 characters", x(HEAD.replace("name: x", "name: " + "a" * 500)), X, "x.yaml:2:7"),
@@ -297,72 +293,51 @@ FORMULAS = [
     case("per-group name in weight bytes", operator("bytes: {weights: a * B * w_bytes}"), PREDICT, "`B`"),
     case("let in a circle", operator("let: {p: q, q: p}\nflops: p * B"), PREDICT, "circle"),
     case("constant division by zero", flops("a / 0"), PREDICT, "division by zero"),
-    case("division by zero in decode", flops("B * T / (T - 1)"), PREDICT, bug="ZeroDivisionError from the emitted program"),
-    case("log of nothing", flops("B * log2(S - 5000)"), PREDICT, bug="ValueError from the emitted program"),
-    case("root of a negative", flops("B * sqrt(S - 5000)"), PREDICT, bug="ValueError from the emitted program"),
-    case("overflow in the program", flops("((B * 1e30) ** 8) ** 8"), PREDICT, bug="OverflowError from the emitted program"),
-    case(
-        "infinite flops", flops("((B * 1e30) ** 8) * 1e30 * 1e30 * 1e30"), PREDICT, bug="ValueError: an infinite figure cannot be printed"
-    ),
-    case(
-        "huge range",
-        flops(f"max({'*'.join(['B'] * 30)} * 0.5, 1)"),
-        PREDICT,
-        bug="OverflowError in span(): products of whole-number bounds exceed a float",
-    ),
-    case(
-        "huge range in a quotient",
-        flops(f"max(({'*'.join(['B'] * 30)}) / (T + 1), 1)"),
-        PREDICT,
-        bug="OverflowError in span(): whole-number division exceeds a float",
-    ),
+    case("division by zero in decode", flops("B * T / (T - 1)"), PREDICT),
+    case("log of nothing", flops("B * log2(S - 5000)"), PREDICT),
+    case("root of a negative", flops("B * sqrt(S - 5000)"), PREDICT),
+    case("overflow in the program", flops("((B * 1e30) ** 8) ** 8"), PREDICT),
+    case("infinite flops", flops("((B * 1e30) ** 8) * 1e30 * 1e30 * 1e30"), PREDICT),
     case(
         "let of 400 steps",
         operator("let: {v0: B, " + ", ".join(f"v{i}: v{i - 1} + T" for i in range(1, 401)) + "}\nflops: v400"),
         PREDICT,
-        bug="RecursionError while helper formulas are expanded",
     ),
     case(
         "let nested 210 deep",
         operator("let: {v0: B, " + ", ".join(f"v{i}: (v{i - 1} + B) * T" for i in range(1, 211)) + "}\nflops: v210"),
         PREDICT,
-        bug="SyntaxError: the emitted program has too many nested parentheses",
     ),
     case(
         "division by zero in inspect",
         operator("holds: {kv: B * S * kv_bytes / (S - 1)}\nflops: B * T"),
         ("inspect", "./m.yaml"),
-        bug="FormulaError escapes from inspect",
     ),
     case(
         "parameters that depend on B",
         operator("flops: B * T\nparams: B * 5"),
         PREDICT,
-        bug="FormulaError escapes: params must not depend on the workload",
     ),
-    case("negative flops", flops("0 - B * T"), PREDICT, bug="ZeroDivisionError; a negative term is not refused"),
-    case("negative bytes", operator("flops: B * T\nbytes: {activations: (0 - B) * a_bytes}"), PREDICT, bug="a negative term is accepted"),
-    case("negative parameters", operator("flops: B * T\nparams: 0 - 5"), PREDICT, bug="negative parameters are accepted"),
+    case("negative flops", flops("0 - B * T"), PREDICT),
+    case("negative bytes", operator("flops: B * T\nbytes: {activations: (0 - B) * a_bytes}"), PREDICT),
+    case("negative parameters", operator("flops: B * T\nparams: 0 - 5"), PREDICT),
     case("default of an argument", operator("flops: B * T * z", "{a: dim, z: {default: 1/0}}"), PREDICT, "division by zero"),
     case(
         "unused default of an argument",
         operator("flops: B * T", "{a: dim, z: {default: 1/0}}"),
         ("validate", "./o.yaml"),
-        bug="a default that divides by zero passes validation",
     ),
     case(
         "an argument that hides B",
         operator("flops: B * T", "{a: dim, B: {default: 3}}"),
         ("validate", "./o.yaml"),
-        bug="an argument may be called like a workload name and is silently ignored",
     ),
     case(
         "argument type that is no type",
         operator("flops: B * T", "{a: 'lambda: 1'}"),
         ("validate", "./o.yaml"),
-        bug="any text is accepted as the type of an argument",
     ),
-    case("comment in a formula", flops("'B * T # + a'"), PREDICT, bug="a `#` inside a quoted formula silently drops the rest"),
+    case("comment in a formula", flops("'B * T # + a'"), PREDICT),
 ]
 
 MODELS = [
@@ -384,13 +359,11 @@ MODELS = [
         PREDICT,
         "m.yaml:4:17",
         "division by zero",
-        bug="FormulaError escapes for a dim without names",
     ),
     case(
         "3,000 dims in reverse",
         model("L: 2", "L: 2, " + ", ".join(f"v{i}: '= v{i + 1}'" for i in range(3000)) + ", v3000: 1"),
         PREDICT,
-        bug="RecursionError in solve_dims",
     ),
     case("fractional layers", model("L: 2", "L: 1.5"), PREDICT, "1.5", "whole number"),
     case("negative repeat", more("blocks: {layer: {repeat: -1}}\n"), PREDICT, "m.yaml:6:", "-1"),
@@ -400,7 +373,6 @@ MODELS = [
         more("blocks: {layer: {repeat: 1e30}}\n"),
         PREDICT,
         "m.yaml:6:",
-        bug="a repeat beyond any size is accepted (dims stop at 1e16)",
     ),
     case("repeat divided by zero", more("blocks: {layer: {repeat: 1/0}}\n"), PREDICT, "m.yaml:6:26", "division by zero"),
     case("repeat of an unknown dim", more("blocks: {layer: {repeat: LL}}\n"), PREDICT, "m.yaml:6:26", "`LL`"),
@@ -409,28 +381,24 @@ MODELS = [
         more("blocks: {layer: {repeat: B}}\n"),
         PREDICT,
         "m.yaml:6:26",
-        bug="FormulaError escapes: `B` has no value here",
     ),
     case(
         "argument of a workload name",
         more("blocks: {z: {ops: {r: {op: linear, role: head, d_in: B, d_out: 2}}}}\n"),
         PREDICT,
         "m.yaml:6:",
-        bug="FormulaError escapes: `B` has no value here",
     ),
     case(
         "argument of a symbol",
         more("blocks: {z: {ops: {r: {op: linear, role: head, d_in: kept, d_out: 2}}}}\n"),
         PREDICT,
         "m.yaml:6:",
-        bug="FormulaError escapes: `kept` has no value here",
     ),
     case(
         "when of a workload name",
         more("blocks: {z: {ops: {r: {op: linear, role: head, d_in: 5, d_out: 2, when: B}}}}\n"),
         PREDICT,
         "m.yaml:6:",
-        bug="FormulaError escapes: `B` has no value here",
     ),
     case("unknown operator", more("blocks: {layer: {ops: {q: {op: lineer}}}}\n"), PREDICT, "m.yaml:6:32", "`linear`"),
     case("operator by path", more("blocks: {layer: {ops: {q: {op: ../../../../../../../etc/passwd}}}}\n"), PREDICT, "m.yaml:6:32"),
@@ -454,7 +422,6 @@ MODELS = [
         more("blocks: {z: {ops: {q: {op: linear, role: head, d_in: -5, d_out: 2}}}}\n"),
         PREDICT,
         "m.yaml:6:",
-        bug="a negative size of a row is accepted",
     ),
     case(
         "unknown role",
@@ -462,7 +429,6 @@ MODELS = [
         PREDICT,
         "m.yaml:6:",
         "`head`",
-        bug="any role is accepted, so a misspelt one silently escapes every technique",
     ),
     case("no dims", model("dims: {L: 2, d: 64, n_q: 4, n_kv: 2, d_ff: 128, vocab: 100}", "dims: {}"), PREDICT, "`vocab`"),
     case("no operators", {"m.yaml": "schema: costmodel/model@1\nname: m\n"}, PREDICT, "no operators"),
@@ -471,9 +437,7 @@ MODELS = [
     case("active check that fails", more("checks: {active_params: 5}\n"), PREDICT, "m.yaml:6:25", "86,848"),
     case("check that is none", more("checks: {params: about ten}\n"), PREDICT, "m.yaml:6:18", "8.03e9 +- 0.5%"),
     *[
-        case(
-            f"check of {t}", more(f"checks: {{params: {t}}}\n"), PREDICT, "m.yaml:6:18", bug="a check that is nan or infinite always holds"
-        )
+        case(f"check of {t}", more(f"checks: {{params: {t}}}\n"), PREDICT, "m.yaml:6:18")
         for t in ("nan", "inf", "1e9 +- nan%", "1e9 +- inf%", "1e400 +- 1%")
     ],
     case("unknown format", model("bf16", "bf61"), PREDICT, "m.yaml:5:19", "`bf16`"),
@@ -489,9 +453,8 @@ MODELS = [
         },
         PREDICT,
         "m.yaml:5:",
-        bug="ZeroDivisionError in _base_formats",
     ),
-    case("negative context", more("context: -5\n"), PREDICT, "m.yaml:6:10", bug="a context below one token is accepted"),
+    case("negative context", more("context: -5\n"), PREDICT, "m.yaml:6:10"),
     case("context beyond a whole number", more("context: 1e30\n"), PREDICT, "m.yaml:6:10"),
 ]
 for _n in (1, 2, 3):
@@ -514,7 +477,6 @@ MODELS += [
         "circle of a document whose name is a number",
         {"a.yaml": MODEL.replace("name: m", "name: 5").replace("architecture: decoder", "extends: ./a.yaml")},
         ("predict", "./a.yaml", "--hw", "./h.yaml"),
-        bug="TypeError: names that are no text are joined",
     ),
     case(
         "20 levels of extends",
@@ -542,7 +504,6 @@ MODELS += [
         model("architecture: decoder", "extends: " + "a" * 5000),
         PREDICT,
         "m.yaml:3:10",
-        bug="OSError without a place: File name too long",
     ),
     case(
         "extends a file that is no document",
@@ -583,7 +544,6 @@ HARDWARE_CASES = [
         machine("1008 GB/s", '"1,5 GB/s"'),
         PREDICT,
         "h.yaml:4:46",
-        bug="`1,5 GB/s` is read as 15 GB/s: a comma is dropped wherever it stands",
     ),
     *[
         case(f"capacity {v}", machine("24 GiB", v), PREDICT, "h.yaml:4:27")
@@ -593,12 +553,7 @@ HARDWARE_CASES = [
         case(f"peak {v}", machine("165.2 TFLOP/s", v), PREDICT, "h.yaml:5:38")
         for v in ("0 TFLOP/s", "-1 TFLOP/s", "165.2 TFLOPS", "165.2 TB/s", "1e300 TFLOP/s", "165.2")
     ],
-    *[
-        case(
-            f"bandwidth {v} (no figure left)", machine("1008 GB/s", v), PREDICT, bug="figures become null or infinite instead of a message"
-        )
-        for v in ("5e-324 B/s", "1e-310 B/s")
-    ],
+    *[case(f"bandwidth {v} (no figure left)", machine("1008 GB/s", v), PREDICT) for v in ("5e-324 B/s", "1e-310 B/s")],
     case("usable above one", {"h.yaml": HARDWARE + "usable: 5\n"}, PREDICT, "h.yaml:6:9"),
     case("params: unknown name", {"h.yaml": HARDWARE + "params: {a: '= b'}\n"}, PREDICT, "h.yaml:6:13"),
     case("params: no unit", {"h.yaml": HARDWARE + "params: {a: ''}\n"}, PREDICT, "h.yaml:6:13"),
@@ -610,7 +565,6 @@ HARDWARE_CASES = [
         PREDICT,
         "h.yaml:6:13",
         "h.yaml:6:23",
-        bug="only the first problem under params is told",
     ),
     case("two memories", machine("{vram:", "{a: {bandwidth: 1 GB/s}, vram:"), PREDICT, "exactly one"),
     case("no memory", machine("{vram: {capacity: 24 GiB, bandwidth: 1008 GB/s}}", "{}"), PREDICT, "exactly one"),
@@ -618,14 +572,12 @@ HARDWARE_CASES = [
         "no memory, in a study",
         {**machine("{vram: {capacity: 24 GiB, bandwidth: 1008 GB/s}}", "{}"), **study("view: hardware\nhardware: [./h.yaml]")},
         MATRIX,
-        bug="StopIteration in the view `hardware`",
     ),
     case("abstract hardware", {}, ("predict", "./m.yaml", "--hw", "cpu-desktop"), "abstract", "class"),
     case(
         "abstract hardware, in a study",
         study("view: hardware\nhardware: [cpu-desktop]"),
         MATRIX,
-        bug="StopIteration in the view `hardware`",
     ),
     case("no peak rate", machine("{fp32: 82.58 TFLOP/s, fp16: 165.2 TFLOP/s}", "{}"), PREDICT, "h.yaml:5:10", "fp16"),
     case("unknown type", machine("fp16:", "fp17:"), PREDICT, "h.yaml:5:", "`fp16`"),
@@ -635,7 +587,6 @@ HARDWARE_CASES = [
         "many sources under a parent",
         {"h.yaml": HARDWARE + "sources:\n" + "".join(f"  s{i}: {{kind: paper, ref: a}}\n" for i in range(4000))},
         (*PREDICT, "--set", "hw.usable=5"),
-        bug="quadratic: merging looks at every mark for every key",
     ),
 ]
 
@@ -659,8 +610,8 @@ TECHNIQUES = [
     case("two documents in a knob", {}, using("./t.yaml:n=3\n---\n4"), "second"),
     case("unknown choice", {}, using("./t.yaml:c=z"), "`z`", "t.yaml:5:"),
     case("unknown knob", {}, using("./t.yaml:nn=3"), "`nn`", "`n`"),
-    case("knob given twice", {}, using("./t.yaml:n=3,n=5"), "twice", bug="the last value of a knob silently wins"),
-    case("surrogate knob", {}, using("./t.yaml:n=\udcff"), bug="UnicodeEncodeError's text without a place"),
+    case("knob given twice", {}, using("./t.yaml:n=3,n=5"), "twice"),
+    case("surrogate knob", {}, using("./t.yaml:n=\udcff")),
     case("technique given twice", {}, using("./t.yaml", "./t.yaml"), "twice"),
     case("technique given twice, differently", {}, using("./t.yaml:n=2", "./t.yaml:n=3"), "twice"),
     case("conflict", {}, using("gqa", "mla"), "gqa.yaml:", "mla.yaml:", "combined"),
@@ -675,7 +626,6 @@ TECHNIQUES = [
         technique("requires: {conditions: {odd: d / (L - 2)}}"),
         T,
         "t.yaml:3:",
-        bug="FormulaError escapes from requires.conditions",
     ),
     case(
         "one symbol set twice",
@@ -733,43 +683,39 @@ TECHNIQUES = [
         rewrite("{set: {w_bytes: w_format}, scale: {flops: 2}}"),
         T,
         "verb",
-        bug="`exactly one verb` is checked by validate only",
     ),
-    case("scaled by 1/0", rewrite("{scale: {d: 1/0}}"), T, "t.yaml:3:", bug="FormulaError escapes from scale"),
-    case("dim set to 1/0", rewrite("{set: {L: 1/0}}"), T, "t.yaml:3:", bug="FormulaError escapes from set"),
-    case("dead division by zero", rewrite("{set: {kept: 'where(S > 5, 1/0, S)'}}"), T, "t.yaml:3:", bug="FormulaError escapes from set"),
-    case("replaced by a division by zero", rewrite("{replace: {flops: B / (T - 1)}}"), T, bug="ZeroDivisionError from the emitted program"),
-    case("params replaced by B", rewrite("{replace: {params: B}}"), T, bug="FormulaError escapes: `B` has no value here"),
-    case("stored depends on B", rewrite("{add: {stored: B * w_bytes}}"), T, bug="FormulaError escapes: `B` has no value here"),
+    case("scaled by 1/0", rewrite("{scale: {d: 1/0}}"), T, "t.yaml:3:"),
+    case("dim set to 1/0", rewrite("{set: {L: 1/0}}"), T, "t.yaml:3:"),
+    case("dead division by zero", rewrite("{set: {kept: 'where(S > 5, 1/0, S)'}}"), T, "t.yaml:3:"),
+    case("replaced by a division by zero", rewrite("{replace: {flops: B / (T - 1)}}"), T),
+    case("params replaced by B", rewrite("{replace: {params: B}}"), T),
+    case("stored depends on B", rewrite("{add: {stored: B * w_bytes}}"), T),
     case(
         "inserted argument B",
         rewrite("{insert: {beside: head, rows: {a: {op: linear, role: head, d_in: B, d_out: d}}}}"),
         T,
-        bug="FormulaError escapes: `B` has no value here",
     ),
-    case("everything dropped", rewrite("{drop: true}"), T, bug="StopIteration: no row is left"),
-    case("not: number", rewrite("{drop: true, only: {not: 5}}"), T, "t.yaml:3:", bug="TypeError: only.not is not validated"),
-    case("not: role number", rewrite("{drop: true, only: {not: {role: 5}}}"), T, "t.yaml:3:", bug="TypeError: only.not is not validated"),
+    case("everything dropped", rewrite("{drop: true}"), T),
+    case("not: number", rewrite("{drop: true, only: {not: 5}}"), T, "t.yaml:3:"),
+    case("not: role number", rewrite("{drop: true, only: {not: {role: 5}}}"), T, "t.yaml:3:"),
     case(
         "not: unknown key",
         rewrite("{scale: {flops: 2}, only: {not: {rolle: a}}}"),
         T,
         "t.yaml:3:",
-        bug="an unknown key under only.not is ignored",
     ),
-    case("zero rate", rewrite("{set: {rate: 0}}"), T, "t.yaml:3:", bug="ZeroDivisionError in coefs()"),
-    case("negative rate", rewrite("{set: {rate: -1}}"), T, "t.yaml:3:", bug="a negative rate is accepted"),
-    case("rate of T", rewrite("{set: {rate: T}}"), T, "t.yaml:3:", bug="NameError in coefs(): a rate that depends on the workload"),
+    case("zero rate", rewrite("{set: {rate: 0}}"), T, "t.yaml:3:"),
+    case("negative rate", rewrite("{set: {rate: -1}}"), T, "t.yaml:3:"),
+    case("rate of T", rewrite("{set: {rate: T}}"), T, "t.yaml:3:"),
     case(
         "weights that depend on T",
         rewrite("{set: {w_bytes: w_format * T}}"),
         T,
         "t.yaml:3:",
-        bug="weight bytes per group are refused in operators but accepted through set",
     ),
-    case("negative scale", rewrite("{scale: {flops: -1}}"), T, "t.yaml:3:", bug="a negative factor is accepted"),
+    case("negative scale", rewrite("{scale: {flops: -1}}"), T, "t.yaml:3:"),
     *[
-        case(f"schedule {s}", schedule(s), T, "t.yaml:3:", bug="a step of no or negative size is accepted")
+        case(f"schedule {s}", schedule(s), T, "t.yaml:3:")
         for s in (
             "decode: {T: 0}",
             "decode: {T: -1}",
@@ -780,10 +726,10 @@ TECHNIQUES = [
             "decode: {S: context - 1e9}",
         )
     ],
-    case("no tokens out", schedule("decode: {tokens_out: 0}"), T, "t.yaml:3:", bug="ZeroDivisionError in tpot_s"),
-    case("no micro-batches", schedule("prefill: {parts: 0, stages: 2}"), T, "t.yaml:3:", bug="ZeroDivisionError in prefill_total"),
-    case("schedule divided by batch - 1", schedule("decode: {T: batch / (batch - 1)}"), T, bug="ZeroDivisionError in plan()"),
-    case("schedule with a log of nothing", schedule("decode: {T: log2(context - 5000)}"), T, bug="ValueError in plan()"),
+    case("no tokens out", schedule("decode: {tokens_out: 0}"), T, "t.yaml:3:"),
+    case("no micro-batches", schedule("prefill: {parts: 0, stages: 2}"), T, "t.yaml:3:"),
+    case("schedule divided by batch - 1", schedule("decode: {T: batch / (batch - 1)}"), T),
+    case("schedule with a log of nothing", schedule("decode: {T: log2(context - 5000)}"), T),
     case("schedule of unknown name", schedule("decode: {T: contxt}"), T, "t.yaml:3:", "`context`"),
     case("schedule power", schedule("decode: {T: prompt ** context}"), T, "[0, 1]"),
     case("draft that is abstract", schedule("decode: {also: {model: decoder}}"), T, "abstract"),
@@ -798,7 +744,6 @@ TECHNIQUES = [
             technique(f"knobs: {{{k}: {{default: 5}}}}"),
             T,
             "t.yaml:3:",
-            bug="a knob may hide a workload name or be a Python keyword that no formula can use",
         )
         for k in ("T", "import")
     ],
@@ -807,7 +752,6 @@ TECHNIQUES = [
         {},
         (*using("chunked-prefill:chunk=1"), "--prompt", "100000000"),
         place=False,
-        bug="every prefill chunk is evaluated one by one: hours and gigabytes",
     ),
 ]
 
@@ -821,20 +765,18 @@ ARGUMENTS = [
         {},
         (*PREDICT, "--prompt", "999999999999m"),
         place=False,
-        bug="the API stops at 1e12, the command line does not; BOUNDS end at 2**40, so results beyond are wrong",
     ),
     *[case(f"devices {v}", {}, (*PREDICT, "--devices", v), place=False) for v in ("0", "65537", "999999999999")],
     case("unknown engine", {}, (*PREDICT, "--engine", "rule-of-thum"), "`rule-of-thumb`"),
-    case("empty engine", {}, (*PREDICT, "--engine", ""), bug="an empty engine is taken for the default"),
+    case("empty engine", {}, (*PREDICT, "--engine", "")),
     case("unknown hardware", {}, ("predict", "./m.yaml", "--hw", "rtx4091"), "`rtx4090`"),
-    case("unknown model", {}, ("predict", "decodr", "--hw", "./h.yaml"), "`decoder`"),
+    case("unknown model", {}, ("predict", "llama-3.1-8", "--hw", "./h.yaml"), "`llama-3.1-8b`"),
     case("hardware: NUL", {}, ("predict", "./m.yaml", "--hw", "./x\0y")),
     case("hardware: 5,000 letters", {}, ("predict", "./m.yaml", "--hw", "a" * 5000)),
     case(
         "hardware: path of 5,000 letters",
         {},
         ("predict", "./m.yaml", "--hw", "./" + "a" * 5000),
-        bug="OSError without a place: File name too long",
     ),
     case("hardware: traversal", {}, ("predict", "./m.yaml", "--hw", "../../../../../../../../etc/passwd")),
     case("hardware: dots", {}, ("predict", "./m.yaml", "--hw", "..")),
@@ -845,7 +787,7 @@ ARGUMENTS = [
     case("no command", {}, ("predikt",), "predict", place=False),
     case("no model", {}, ("predict",), place=False),
     *[case(f"set {t!r}", {}, sets(t), "--set #1:1:1") for t in ("=", "hw", "hw=", "hw.x", "hv.x=1", "\udcff=1")],
-    case("set: unknown head", {}, sets("hv.usable=1"), "`hw`", bug="no nearest name is offered for short names"),
+    case("set: unknown head", {}, sets("hv.usable=1"), "`hw`"),
     case("set: misspelt", {}, sets("hw.memory.vram.bandwith=1 GB/s"), "bandwidth"),
     case("set: unknown memory", {}, sets("hw.memory.vrm.bandwidth=1 GB/s"), "memory.vram.bandwidth"),
     case("set: below a value", {}, sets("hw.memory.vram.bandwidth.x=1")),
@@ -861,35 +803,29 @@ ARGUMENTS = [
     case("set: alias", {}, sets("model.dims.L=*a"), "alias"),
     case("set: tag", {}, sets("model.dims.L=!!python/name:os.system"), "tag"),
     case("set: two documents", {}, sets("model.dims.L=3\n---\n4"), "second"),
-    case("set: brackets", {}, sets("model.dims.L=[[[[["), bug="a problem at the end of the text has no excerpt"),
+    case("set: brackets", {}, sets("model.dims.L=[[[[[")),
     case("set: NUL", {}, sets("model.dims.L=\0")),
-    case("set: surrogate", {}, sets("model.dims.L=\udcff"), "--set #1:1:", bug="UnicodeEncodeError's text without a place"),
+    case("set: surrogate", {}, sets("model.dims.L=\udcff"), "--set #1:1:"),
     case("set: technique not in use", {}, sets("tech.int4.format=awq"), "not in use"),
     case("set: knob of nothing", {}, (*T, "--set", "tech.t=1")),
     case("set: knob out of range", {}, (*T, "--set", "tech.t.n=99"), "--set #1"),
-    case("set: 2,000 parts", {}, sets("hw." + "a." * 2000 + "b=1"), bug="cubic in the number of dots"),
-    *[
-        case(f"set: {t}", {}, sets(t), "--set #1", bug="an override that changes nothing is accepted: parents are merged before it")
-        for t in ("hw.extends=zzz", "model.architecture=zzz")
-    ],
+    case("set: 2,000 parts", {}, sets("hw." + "a." * 2000 + "b=1")),
+    *[case(f"set: {t}", {}, sets(t), "--set #1") for t in ("hw.extends=zzz", "model.architecture=zzz")],
     case(
         "set twice",
         {},
         sets("model.dims.L=3", "model.dims.L=4"),
         "--set #1",
         "--set #2",
-        bug="the last of two contradicting overrides silently wins",
     ),
-    case("set: zero efficiency", {}, sets("engine.efficiency.weights=0"), "--set #1", bug="ZeroDivisionError in coefs()"),
-    case(
-        "set: negative efficiency", {}, sets("engine.efficiency.weights=-1"), "--set #1", bug="a negative efficiency gives negative times"
-    ),
-    case("set: efficiency that is zero at one token", {}, sets("engine.efficiency.compute=M - 1"), bug="ZeroDivisionError in step()"),
-    case("set: efficiency divided by zero", {}, sets("engine.efficiency.compute=1/(M-1)"), bug="ZeroDivisionError in step()"),
+    case("set: zero efficiency", {}, sets("engine.efficiency.weights=0"), "--set #1"),
+    case("set: negative efficiency", {}, sets("engine.efficiency.weights=-1"), "--set #1"),
+    case("set: efficiency that is zero at one token", {}, sets("engine.efficiency.compute=M - 1")),
+    case("set: efficiency divided by zero", {}, sets("engine.efficiency.compute=1/(M-1)")),
     case("set: efficiency of B", {}, sets("engine.efficiency.weights=B"), "`B`"),
     case("set: negative overhead", {}, sets("engine.overhead.step=-1"), "--set #1"),
-    case("set: negative micro-batch", {}, sets("engine.micro_batch=-5"), "--set #1", bug="a micro-batch below one is accepted"),
-    case("set: inverted span", {}, sets("engine.span={low: 5, high: 1}"), "--set #1", bug="a span whose low exceeds its high is accepted"),
+    case("set: negative micro-batch", {}, sets("engine.micro_batch=-5"), "--set #1"),
+    case("set: inverted span", {}, sets("engine.span={low: 5, high: 1}"), "--set #1"),
     case("set: unknown type", {}, sets("engine.math=fp17"), "`fp16`"),
     *[case(f"check {v}", {}, ("check", "--model", "./m.yaml", "--hw", "./h.yaml", "--", v), place=False) for v in ("0", "-1", "abc")],
     case(
@@ -897,25 +833,23 @@ ARGUMENTS = [
         {},
         ("check", "--model", "./m.yaml", "--hw", "./h.yaml", "--", "nan"),
         place=False,
-        bug="ValueError in _exponent: nan passes the range check",
     ),
     case(
         "check inf",
         {},
         ("check", "--model", "./m.yaml", "--hw", "./h.yaml", "--", "inf"),
         place=False,
-        bug="an infinite speed is judged instead of refused",
     ),
     case("list: unknown kind", {}, ("list", "hardwares"), "hardware", place=False),
     case("list: no match", {}, ("list", "hardware", "["), place=False),
     case("schema: unknown kind", {}, ("schema", "modl"), "`model`", place=False),
-    case("schema: NUL folder", {}, ("schema", "--write", "x\0y"), place=False, bug="ValueError: embedded null byte"),
-    case("schema: into a file", {}, ("schema", "--write", "./m.yaml"), place=False, bug="a bare `[Errno 17] File exists`"),
+    case("schema: NUL folder", {}, ("schema", "--write", "x\0y"), place=False),
+    case("schema: into a file", {}, ("schema", "--write", "./m.yaml"), place=False),
     case("inspect: another kind", {}, ("inspect", "./h.yaml"), "hardware"),
     case("inspect: one of two is missing", {}, ("inspect", "./m.yaml", "./nope.yaml"), "nope"),
     case("validate: missing", {}, ("validate", "./nope.yaml"), "nope", place=False),
     case("validate: NUL", {}, ("validate", "x\0y"), place=False),
-    case("validate: 5,000 letters", {}, ("validate", "a" * 5000), place=False, bug="a bare `[Errno 36] File name too long`"),
+    case("validate: 5,000 letters", {}, ("validate", "a" * 5000), place=False),
     case("validate: device", {}, ("validate", "/dev/zero"), place=False),
 ]
 
@@ -932,14 +866,12 @@ STUDIES = [
         study("view: hardware\nhardware: [rtx4091]"),
         MATRIX,
         "s.yaml:5:",
-        bug="an unknown name inside a study is told without its place",
     ),
     case(
         "no base",
         study("base: {}\nview: phases"),
         MATRIX,
         "s.yaml:",
-        bug="no model: a document called `None` is looked up, without a place",
     ),
     *[
         case(
@@ -947,12 +879,11 @@ STUDIES = [
             study(f"view: phases\nbase: {{model: ./m.yaml, hardware: ./h.yaml, workload: {{{w}}}}}"),
             MATRIX,
             "s.yaml:4:",
-            bug="a study's workload has no lower bound",
         )
         for w in ("prompt: 0", "prompt: -5", "output: 0", "context: -5000", "batch: 0", "batch: -1", "devices: -1")
     ],
-    case("boolean prompt", study("workloads: [{prompt: true}]"), MATRIX, "s.yaml:4:", bug="true counts as 1"),
-    case("quoted prompt", study("workloads: [{prompt: '5'}]"), MATRIX, "s.yaml:4:", bug="quoted text counts as a number"),
+    case("boolean prompt", study("workloads: [{prompt: true}]"), MATRIX, "s.yaml:4:"),
+    case("quoted prompt", study("workloads: [{prompt: '5'}]"), MATRIX, "s.yaml:4:"),
     *[
         case(f"matrix {' '.join(a)!r}", study("models: [./m.yaml]\nhardware: [./h.yaml]"), (*MATRIX, *a), *n, place=p)
         for a, n, p in (
@@ -971,7 +902,6 @@ STUDIES = [
             f"matrix --filter {f}",
             study("models: [./m.yaml]\nhardware: [./h.yaml]"),
             (*MATRIX, "--filter", f),
-            bug="a comparison that can never hold is accepted",
         )
         for f in ("tps>abc", "tps>nan", "hardware>5")
     ],
@@ -1030,12 +960,11 @@ def test_harmless_spellings_of_a_document(bench, change):
 
 WRONG = ("[]", "[1, [2]]", "{}", "{a: 1}", "text", "'= 1 / 0'", "5", "-1.5", "1e300", "true", "null", '"\\e[31m{0} %s"', "'__import__(1)'")
 FIELDS = [(kind, field.alias or name) for kind in KINDS for name, field in model_of(kind).model_fields.items()]
-CRASHES: dict[tuple[str, str], str] = {}
 
 
 @pytest.mark.parametrize(
     ("kind", "field"),
-    [pytest.param(k, f, marks=[pytest.mark.xfail(strict=True, reason=CRASHES[k, f])] if (k, f) in CRASHES else []) for k, f in FIELDS],
+    FIELDS,
 )
 def test_wrong_types_in_every_field(bench, kind, field):
     """Whatever stands in a field, it is accepted or refused; nothing crashes."""
@@ -1113,7 +1042,6 @@ def test_unreadable_file(bench, monkeypatch):
     assert "locked.yaml" in bench.refused("validate", "./locked.yaml", place=False)
 
 
-@pytest.mark.xfail(strict=True, reason="an unreadable parent is told without the place that names it")
 def test_unreadable_parent(bench, monkeypatch):
     import builtins
 
@@ -1130,7 +1058,6 @@ def test_unreadable_parent(bench, monkeypatch):
     assert "m.yaml:3:10" in bench.refused(*PREDICT)
 
 
-@pytest.mark.xfail(strict=True, reason="TypeError: `aliases: 5` in any document of the search path breaks every look-up of an unknown name")
 def test_a_bad_document_on_the_path_does_not_break_other_names(bench, monkeypatch):
     bench.write("specs/hardware/bad.yaml", "schema: costmodel/hardware@1\nname: bad\naliases: 5\n")
     monkeypatch.setenv("COSTMODEL_PATH", str(bench.folder / "specs"))
@@ -1140,7 +1067,7 @@ def test_a_bad_document_on_the_path_does_not_break_other_names(bench, monkeypatc
 @pytest.mark.parametrize(
     "body",
     [
-        pytest.param("memory: {}", marks=pytest.mark.xfail(strict=True, reason="StopIteration in `list hardware`")),
+        "memory: {}",
         "usable: 7",
         "[",
         "features: 5",
@@ -1161,13 +1088,13 @@ ESCAPES = ("\\e[31mred", "\\e]0;owned\\a", "\\x9b31mred", "\\a\\b\\r")
 @pytest.mark.parametrize(
     "where",
     [
-        pytest.param("title", marks=pytest.mark.xfail(strict=True, reason="titles reach the terminal raw")),
-        pytest.param("unknown field", marks=pytest.mark.xfail(strict=True, reason="messages print names and values of the document raw")),
-        pytest.param("schema", marks=pytest.mark.xfail(strict=True, reason="messages print names and values of the document raw")),
-        pytest.param("name", marks=pytest.mark.xfail(strict=True, reason="messages print names and values of the document raw")),
-        pytest.param("duplicate key", marks=pytest.mark.xfail(strict=True, reason="messages print names and values of the document raw")),
-        pytest.param("assumption", marks=pytest.mark.xfail(strict=True, reason="notes reach the terminal raw")),
-        pytest.param("study title", marks=pytest.mark.xfail(strict=True, reason="titles reach the terminal raw")),
+        "title",
+        "unknown field",
+        "schema",
+        "name",
+        "duplicate key",
+        "assumption",
+        "study title",
     ],
 )
 def test_escape_sequences_do_not_reach_the_terminal(bench, where, escape):
@@ -1230,10 +1157,6 @@ def test_csv_quotes_its_cells(bench, cell):
 # The cache
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="code execution: a line break in a path ends the entry's comment line, the rest of the path is run as Python on the next hit",
-)
 def test_a_path_cannot_smuggle_code_into_the_cache(bench, monkeypatch):
     monkeypatch.setenv("COSTMODEL_CACHE", str(bench.folder / "cache"))
     bench.write("p", "bait")
@@ -1282,19 +1205,16 @@ PROCESSES = [
         "powers of powers",
         flops("'" + "(" * 12 + "T" + "**8)" * 12 + "'"),
         PREDICT,
-        bug="nested powers are evaluated with whole numbers of any length: hangs or runs out of memory",
     ),
     case(
         "powers of powers of a quotient",
         flops("'" + "(" * 9 + "(T + 1)" + "**8)" * 9 + "'"),
         PREDICT,
-        bug="nested powers are evaluated with whole numbers of any length: hangs or runs out of memory",
     ),
     case(
         "let that doubles",
         operator("let: {v0: B, " + ", ".join(f"v{i}: v{i - 1} * T + v{i - 1} / 3" for i in range(1, 31)) + "}\nflops: v30"),
         PREDICT,
-        bug="helper formulas that use one another twice grow without bound",
     ),
     case(
         "800 million cells",
@@ -1309,7 +1229,6 @@ PROCESSES = [
         ),
         MATRIX,
         "s.yaml",
-        bug="a grid of any size is built as one list: runs out of memory",
     ),
     case(
         "200 options by 200 options",
@@ -1320,7 +1239,6 @@ PROCESSES = [
             *(v for i in range(1, 401) for v in ("--batch", str(i))),
             *(v for i in range(1, 401) for v in ("--context", str(i))),
         ),
-        bug="a grid of any size is built as one list: runs out of memory",
     ),
 ]
 
@@ -1367,3 +1285,11 @@ def test_huge_workloads_are_quick(bench, options):
     assert result.exit_code == 0
     assert "NaN" not in result.stdout
     assert "Infinity" not in result.stdout
+
+
+def test_large_products_and_unknown_capacity_are_fine(bench):
+    """Ranges past a float are no error by themselves, and a capacity of null means unknown."""
+    bench.write("o.yaml", f"schema: costmodel/operator@1\nname: o\nflops: max({'*'.join(['B'] * 30)} * 0.5, 1)\n")
+    assert bench.run("validate", "./o.yaml").exit_code == 0
+    bench.write("h.yaml", HARDWARE.replace("capacity: 24 GiB", "capacity: null"))
+    assert bench.run(*PREDICT).exit_code == 0

@@ -11,7 +11,7 @@ import costmodel
 from costmodel.api import library
 from costmodel.compile.build import load_uses
 from costmodel.compile.emit import ROW_TERMS
-from costmodel.compile.machine import _TERMS
+from costmodel.compile.machine import TERM_NAMES
 from costmodel.language.formula.lens import symbol, to_sympy
 from costmodel.language.problem import SpecError
 
@@ -35,7 +35,10 @@ def agree(model: str, technique: str | None, hardware: str = "h100-sxm") -> None
         prompt, context, batch = rng.randint(1, 4000), rng.randint(1, 90000), rng.choice([1, 3, 40])
         point = costmodel.predict(model, hardware, techniques=chosen, prompt=prompt, context=context, batch=batch)
         plan = point.plan
-        steps = {"prefill": point.runnable.one(plan[0], plan[1], plan[2], plan[3]), "decode": point.runnable.one(plan[0], plan[9], plan[10], plan[11])}
+        steps = {
+            "prefill": point.runnable.one(plan[0], plan[1], plan[2], plan[3]),
+            "decode": point.runnable.one(plan[0], plan[9], plan[10], plan[11]),
+        }
         values = {symbol("B"): batch, symbol("prompt"): prompt, symbol("context"): context, symbol("output"): 256}
         for phase, total in steps.items():
             assert evaluated(program.flops(phase, values=True), values) == pytest.approx(total[0], rel=1e-9)
@@ -57,7 +60,7 @@ def rows_agree(program, runnable, rng) -> None:
         if row.place or (row.block, row.name) not in emitted:
             continue
         for term, got in zip(ROW_TERMS, emitted[row.block, row.name], strict=True):
-            expression = to_sympy(program.term(row, _TERMS[term], symbolic=True, device=flags))
+            expression = to_sympy(program.term(row, TERM_NAMES[term], symbolic=True, device=flags))
             assert evaluated(expression.xreplace(dims), values) == pytest.approx(got, rel=1e-9), (row.name, term)
 
 

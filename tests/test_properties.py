@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import pytest
 from conftest import usable
@@ -36,7 +36,14 @@ def figures(p) -> dict:
 
 
 @few
-@given(st.sampled_from(MODELS), st.sampled_from(MACHINES), st.lists(st.sampled_from(TECHNIQUES), max_size=2, unique=True), st.sampled_from(ENGINES), contexts, batches)
+@given(
+    st.sampled_from(MODELS),
+    st.sampled_from(MACHINES),
+    st.lists(st.sampled_from(TECHNIQUES), max_size=2, unique=True),
+    st.sampled_from(ENGINES),
+    contexts,
+    batches,
+)
 def test_no_estimate_beats_the_floor(model, hardware, techniques, engine, context, batch):
     p = allowed(model, hardware, techniques, engine=engine, context=context, batch=batch, prompt=min(context, 4096))
     if p is None:
@@ -63,19 +70,29 @@ def test_more_bandwidth_or_flops_is_never_slower(tmp_path_factory, model, contex
 
 
 @few
-@given(st.sampled_from(["llama-3.1-8b", "mixtral-8x7b", "qwen3-8b"]), contexts, batches, st.permutations(["fp32", "bf16", "int8", "int4-g128", "nf4_g64"]))
+@given(
+    st.sampled_from(["llama-3.1-8b", "mixtral-8x7b", "qwen3-8b"]),
+    contexts,
+    batches,
+    st.permutations(["fp32", "bf16", "int8", "int4-g128", "nf4_g64"]),
+)
 def test_fewer_bits_are_never_slower(model, context, batch, formats):
     runs = {}
     for name in formats[:3]:
         p = costmodel.predict(model, "rtx4090", engine="ideal", context=context, batch=batch, sets=(f"model.weights.format={name}",))
         runs[p.memory.weights_bytes] = p
     ordered = [runs[k] for k in sorted(runs)]
-    for small, large in zip(ordered, ordered[1:], strict=False):
+    for small, large in pairwise(ordered):
         assert small.decode.floor_s <= large.decode.floor_s and small.decode.expected_s <= large.decode.expected_s * (1 + 1e-12)
 
 
 @few
-@given(st.sampled_from(["8b", "mixtral-8x7b", "gemma-3-27b", "gpt-oss-20b", "qwen3-30b-a3b"]), st.integers(1, 9000), st.integers(1, 3000), st.sampled_from([(), ("flash-attention",)]))
+@given(
+    st.sampled_from(["8b", "mixtral-8x7b", "gemma-3-27b", "gpt-oss-20b", "qwen3-30b-a3b"]),
+    st.integers(1, 9000),
+    st.integers(1, 3000),
+    st.sampled_from([(), ("flash-attention",)]),
+)
 def test_flops_of_chunked_prefill_sum_to_the_unchunked(model, prompt, chunk, more):
     whole = costmodel.predict(model, "rtx4090", prompt=prompt, techniques=more)
     parts = costmodel.predict(model, "rtx4090", prompt=prompt, techniques=(f"chunked-prefill:chunk={chunk}", *more))
@@ -88,7 +105,9 @@ def test_flops_of_chunked_prefill_sum_to_the_unchunked(model, prompt, chunk, mor
 @given(st.integers(1, 9000), st.integers(1, 3000))
 def test_chunks_of_latent_attention_never_cost_less(prompt, chunk):
     """MLA decompresses or absorbs, whichever is cheaper, so chunks may add FLOPs but never save any."""
-    whole, parts = (costmodel.predict("deepseek-v3", "h200-sxm", prompt=prompt, techniques=t) for t in ((), (f"chunked-prefill:chunk={chunk}",)))
+    whole, parts = (
+        costmodel.predict("deepseek-v3", "h200-sxm", prompt=prompt, techniques=t) for t in ((), (f"chunked-prefill:chunk={chunk}",))
+    )
     assert parts.prefill.flops >= whole.prefill.flops * (1 - 1e-12)
 
 
@@ -117,7 +136,11 @@ def test_operators_add_up(model, hardware, technique, context, batch):
 
 
 @few
-@given(st.sampled_from(MODELS), st.sampled_from(MACHINES), st.lists(st.tuples(st.integers(1, 64), st.integers(1, 600), st.integers(0, 5000), st.integers(0, 1)), min_size=1, max_size=3))
+@given(
+    st.sampled_from(MODELS),
+    st.sampled_from(MACHINES),
+    st.lists(st.tuples(st.integers(1, 64), st.integers(1, 600), st.integers(0, 5000), st.integers(0, 1)), min_size=1, max_size=3),
+)
 def test_mixed_steps_agree_with_single_ones(model, hardware, groups):
     """One group through the general path equals the emitted step; more groups move no more bytes than apart."""
     from costmodel.compile.mixed import mixed_step
@@ -132,7 +155,9 @@ def test_mixed_steps_agree_with_single_ones(model, hardware, groups):
 
 
 @few
-@given(st.sampled_from(MODELS), st.sampled_from(MACHINES), st.lists(st.sampled_from(TECHNIQUES), max_size=2, unique=True), contexts, batches)
+@given(
+    st.sampled_from(MODELS), st.sampled_from(MACHINES), st.lists(st.sampled_from(TECHNIQUES), max_size=2, unique=True), contexts, batches
+)
 def test_memory_is_the_sum_of_its_lines(model, hardware, techniques, context, batch):
     p = allowed(model, hardware, techniques, context=context, batch=batch)
     if p is None:
@@ -148,7 +173,9 @@ def test_memory_is_the_sum_of_its_lines(model, hardware, techniques, context, ba
 
 
 @few
-@given(st.lists(st.sampled_from(TECHNIQUES), min_size=2, max_size=3, unique=True), st.sampled_from(["8b-mha", "llama-3.1-8b", "mixtral-8x7b"]))
+@given(
+    st.lists(st.sampled_from(TECHNIQUES), min_size=2, max_size=3, unique=True), st.sampled_from(["8b-mha", "llama-3.1-8b", "mixtral-8x7b"])
+)
 def test_order_of_techniques_never_changes_a_number(techniques, model):
     results = [allowed(model, "h100-sxm", order, context=5000) for order in permutations(techniques)]
     shown = [None if p is None else p.to_dict() for p in results]
@@ -183,7 +210,12 @@ def test_neutral_knobs_are_declared_where_a_technique_has_one():
 
 
 @few
-@given(st.sampled_from(MODELS), st.sampled_from(["ddr5", "rtx4090"]), st.sampled_from([(), ("int4",), ("kv-int8", "flash-attention")]), st.integers(1, 20000))
+@given(
+    st.sampled_from(MODELS),
+    st.sampled_from(["ddr5", "rtx4090"]),
+    st.sampled_from([(), ("int4",), ("kv-int8", "flash-attention")]),
+    st.integers(1, 20000),
+)
 def test_predict_equals_the_matrix_cell(model, hardware, techniques, context):
     from costmodel.solve.cases import Setting, evaluate
 
@@ -192,7 +224,12 @@ def test_predict_equals_the_matrix_cell(model, hardware, techniques, context):
 
 
 @few
-@given(st.sampled_from(["8b", "gemma-3-27b", "gpt-oss-20b", "mixtral-8x7b"]), st.integers(1, 9000), st.integers(2, 700), st.sampled_from([(), ("speculative-decoding",), ("kv-eviction:budget=2000",), ("no-kv-cache",)]))
+@given(
+    st.sampled_from(["8b", "gemma-3-27b", "gpt-oss-20b", "mixtral-8x7b"]),
+    st.integers(1, 9000),
+    st.integers(2, 700),
+    st.sampled_from([(), ("speculative-decoding",), ("kv-eviction:budget=2000",), ("no-kv-cache",)]),
+)
 def test_e2e_sums_every_step_at_its_own_context(model, context, output, techniques):
     p = costmodel.predict(model, "ddr5", context=context, output=output, techniques=techniques, prompt=128)
     slow = sum(p.decode_step(context + i)[8] for i in range(output - 1)) / p.tokens_out

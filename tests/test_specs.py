@@ -19,19 +19,69 @@ from costmodel.solve.validate import validate_file
 
 ROOT = Path(__file__).parent.parent
 FILES = sorted((ROOT / "specs").rglob("*.yaml"))
-MODELS = (
-    "1b 3b 8b 14b llama-2-7b llama-3-8b llama-3.3-70b llama-3.1-405b mistral-7b mixtral-8x7b qwen3-8b qwen3-32b qwen3-30b-a3b "
-    "gemma-3-27b gpt-oss-20b gpt-oss-120b deepseek-v3 phi-4 exaone-3.5-2.4b"
-).split()
-CLASSES = (
-    "cpu-desktop cpu-server apple-silicon nvidia-geforce nvidia-workstation nvidia-datacenter nvidia-soc amd-radeon amd-instinct "
-    "amd-apu intel-arc tpu"
-).split()
-TECHNIQUES = (
-    "int8 int4 fp8 structured-pruning unstructured-sparsity sparsity-2-4 distillation moe gqa mqa mla kv-int8 kv-int4 kv-eviction offload "
-    "no-kv-cache flash-attention batching continuous-batching speculative-decoding mtp chunked-prefill disaggregation prefix-caching "
-    "tensor-parallel pipeline-parallel"
-).split()
+MODELS = [
+    "1b",
+    "3b",
+    "8b",
+    "14b",
+    "llama-2-7b",
+    "llama-3-8b",
+    "llama-3.3-70b",
+    "llama-3.1-405b",
+    "mistral-7b",
+    "mixtral-8x7b",
+    "qwen3-8b",
+    "qwen3-32b",
+    "qwen3-30b-a3b",
+    "gemma-3-27b",
+    "gpt-oss-20b",
+    "gpt-oss-120b",
+    "deepseek-v3",
+    "phi-4",
+    "exaone-3.5-2.4b",
+]
+CLASSES = [
+    "cpu-desktop",
+    "cpu-server",
+    "apple-silicon",
+    "nvidia-geforce",
+    "nvidia-workstation",
+    "nvidia-datacenter",
+    "nvidia-soc",
+    "amd-radeon",
+    "amd-instinct",
+    "amd-apu",
+    "intel-arc",
+    "tpu",
+]
+TECHNIQUES = [
+    "int8",
+    "int4",
+    "fp8",
+    "structured-pruning",
+    "unstructured-sparsity",
+    "sparsity-2-4",
+    "distillation",
+    "moe",
+    "gqa",
+    "mqa",
+    "mla",
+    "kv-int8",
+    "kv-int4",
+    "kv-eviction",
+    "offload",
+    "no-kv-cache",
+    "flash-attention",
+    "batching",
+    "continuous-batching",
+    "speculative-decoding",
+    "mtp",
+    "chunked-prefill",
+    "disaggregation",
+    "prefix-caching",
+    "tensor-parallel",
+    "pipeline-parallel",
+]
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f"{f.parent.name}/{f.stem}")

@@ -54,7 +54,11 @@ def test_new_operator_architecture_and_technique(desk):
 
 
 def test_user_file_shadows_a_built_in(desk):
-    desk.write("hardware", "ddr5", "schema: costmodel/hardware@1\nname: ddr5\nextends: ddr5\nmemory: {mine: {capacity: 8 GiB, bandwidth: 45 GB/s}}\n")
+    desk.write(
+        "hardware",
+        "ddr5",
+        "schema: costmodel/hardware@1\nname: ddr5\nextends: ddr5\nmemory: {mine: {capacity: 8 GiB, bandwidth: 45 GB/s}}\n",
+    )
     slow = desk.predict("8b", "ddr5")
     import costmodel
 
@@ -63,7 +67,9 @@ def test_user_file_shadows_a_built_in(desk):
 
 
 def test_a_machine_is_four_lines_and_a_model_is_a_size(desk):
-    machine = desk.write("hardware", "my-box", "extends: cpu-desktop\nmemory: {main: {capacity: 64 GB, bandwidth: 90 GB/s}}\ncompute: {fp32: 1 TFLOP/s}\n")
+    machine = desk.write(
+        "hardware", "my-box", "extends: cpu-desktop\nmemory: {main: {capacity: 64 GB, bandwidth: 90 GB/s}}\ncompute: {fp32: 1 TFLOP/s}\n"
+    )
     model = desk.write(
         "model",
         "just-a-size",
@@ -73,7 +79,10 @@ def test_a_machine_is_four_lines_and_a_model_is_a_size(desk):
     )
     import costmodel
 
-    rough, exact = costmodel.predict(model, machine), costmodel.predict("llama-3.1-8b", machine, sets=("model.weights.format=q4_k_m", "model.weights.size=4.92 GB"))
+    rough, exact = (
+        costmodel.predict(model, machine),
+        costmodel.predict("llama-3.1-8b", machine, sets=("model.weights.format=q4_k_m", "model.weights.size=4.92 GB")),
+    )
     assert rough.memory.weights_bytes == pytest.approx(4.92e9)
     assert rough.tps.ceiling == pytest.approx(exact.tps.ceiling, rel=0.01)
     assert rough.ttft_s.floor == pytest.approx(exact.ttft_s.floor, rel=0.02)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from ..language.formula import Num
 from ..language.formula.fold import number
 from ..language.formula.write import text
+from ..language.merge import parse_sets
 from ..language.problem import Mark, Source, SpecError, problem
-from ..library import Library, Spec, parse_sets
+from ..library import Library, Spec
 from .emit import Emitter, row_table
 from .machine import Machine
 from .program import Program, compile_program
+from .proof import prove
 from .runnable import Runnable
 from .uses import Use, read_use
 
@@ -43,7 +45,7 @@ def load_spec(library: Library, kind: str, given, sets, option: str) -> Spec:
     if isinstance(given, Spec):
         if given.kind != kind:
             raise problem(f"this is a {given.kind} document; want a {kind}", given.mark("schema"))
-        return given
+        return library.with_sets(given, sets)
     name = str(given)
     return library.load(kind, name, sets, Mark(Source(option, name), 1, 1))
 
@@ -58,13 +60,15 @@ def build_source(case: Case, library: Library) -> tuple[str, set]:
     sets = parse_sets(case.sets)
     model = load_spec(library, "model", case.model, tuple(sets.get("model", ())), "MODEL")
     hardware = load_spec(library, "hardware", case.hardware, tuple(sets.get("hw", ())), "--hw")
-    engine = load_spec(library, "engine", case.engine or DEFAULT_ENGINE, tuple(sets.get("engine", ())), "--engine")
+    engine = load_spec(library, "engine", DEFAULT_ENGINE if case.engine is None else case.engine, tuple(sets.get("engine", ())), "--engine")
     uses = load_uses(library, case.techniques, sets.get("tech", ()), case.devices)
     machine = Machine(compile_program(model, uses, library), hardware, engine, case.devices)
     if uses:
         compile_program(model, [], library)  # the base model's published figures hold, whatever a technique does to it
     children, files = _children(machine, case, library)
-    return Emitter(machine).source(describe(machine), children), machine.files | files
+    source = Emitter(machine).source(describe(machine), children)
+    prove(machine, source)
+    return source, machine.files | files
 
 
 def _children(machine: Machine, case: Case, library: Library) -> tuple[dict[str, str], set]:
@@ -77,6 +81,7 @@ def _children(machine: Machine, case: Case, library: Library) -> tuple[dict[str,
         draft = library.load("model", entry.node["model"], mark=mark)
         inner = Machine(compile_program(draft, [], library), machine.hardware, machine.engine, case.devices)
         children["draft"], files = Emitter(inner).source(describe(inner), {}), files | inner.files
+        prove(inner, children["draft"])
         machine.notes.append(f"draft model: {draft.doc.label()}")
     if program.machine is not None and program.machine.node not in ("None", "same", ""):
         entry = program.machine
@@ -124,7 +129,9 @@ def describe(machine: Machine) -> dict:
         "rows": row_table(machine),
         "notes": _notes(machine),
         "not_modelled": _not_modelled(machine),
+        "places": {k: _place(e.mark) for k, e in program.fields.items() if e.mark} | {"model": _place(program.model.mark("name"))},
         "handoff": program.machine is not None,
+        "draft_prefill": program.also is None or program.also.node["prefill"],
     }
 
 
@@ -144,6 +151,12 @@ def _titles(spec: Spec) -> dict:
 def _tiers(hardware: Spec) -> dict:
     host = hardware.doc.host
     return {n: t.capacity for n, t in (("host", host.dram), ("disk", host.disk)) if t is not None}
+
+
+def _place(mark: Mark) -> tuple[str, int, int, str]:
+    """A mark as plain data: file, line, column and the line's text, for messages of a cached program."""
+    lines = mark.source.lines
+    return mark.source.name, mark.line, mark.column, lines[mark.line - 1] if mark.line <= len(lines) else ""
 
 
 def _kv_width(machine: Machine) -> float:

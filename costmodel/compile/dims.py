@@ -8,14 +8,20 @@ from ..language.problem import Problem, SpecError, suggest
 from ..language.units import BYTE, UnitError, quantity
 from ..library import Spec
 
+MAX_DIMS = 300
+
 
 def read_dims(model: Spec) -> dict:
     """Dims as formulas (Node) in document order. Raises :class:`SpecError` for text that is neither."""
+    if len(model.doc.dims) > MAX_DIMS:
+        raise SpecError(Problem(f"{len(model.doc.dims):,} dims; at most {MAX_DIMS}", model.mark("dims")))
     return {name: _read(model, name, value) for name, value in model.doc.dims.items()}
 
 
 def _read(model: Spec, name: str, value):
     mark = model.mark("dims", name)
+    if value is None:
+        raise SpecError(Problem(f"dims.{name} has no value", mark, "a number, or `= formula` of other dims"))
     if isinstance(value, str) and not value.lstrip().startswith("="):
         try:
             return parse(quantity(value, BYTE))
@@ -23,11 +29,11 @@ def _read(model: Spec, name: str, value):
             raise SpecError(Problem(f"dims.{name}: {error}", mark, "a number, or `= formula` of other dims")) from None
     try:
         node = parse(value)
+        if not names(node):
+            _natural(number(node), name, mark)
+        return node
     except FormulaError as error:
         raise SpecError(Problem(f"dims.{name}: {error}", mark.shift(error.column - 1), error.help)) from None
-    if not names(node):
-        _natural(number(node), name, mark)
-    return node
 
 
 def _natural(value, name: str, mark) -> None:

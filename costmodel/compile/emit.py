@@ -41,7 +41,7 @@ class Emitter:
         if isinstance(eff, Num) and eff.value != 1:
             parts.append(repr(min(1, eff.value)))
         hoisted = self.coef(f"1 / ({' * '.join(parts)})")
-        return hoisted if isinstance(eff, Num) else f"({hoisted} / min(1.0, {python(eff)}))"
+        return hoisted if isinstance(eff, Num) else f"({hoisted} / min(1.0, max(1e-6, {python(eff)})))"
 
     def step(self) -> str:
         """One pass over one group: totals, floor and expected seconds."""

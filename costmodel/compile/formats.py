@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ..language.formula import FormulaError, parse
-from ..language.formula.fold import number
-from ..language.problem import Mark, Problem, SpecError, suggest
+from ..language.formula.fold import bind, number
+from ..language.problem import Mark, Problem, SpecError
 from ..library import Library, Spec
 
 _DEFAULTS: dict[str, int | float] = {"L": 32, "d": 4096, "n_q": 1, "n_kv": 1, "d_h": 128, "vocab": 32000, "E": 0, "k": 0, "tied": 0}
@@ -82,7 +82,7 @@ def _shares(spec: Spec, entry, path: tuple, dims: Mapping) -> list[tuple[str, fl
     env.setdefault("d_e", env["d_ff"])
     try:
         for name, node in spec.doc.let.items():
-            env[name] = number(node, env)
+            env[name] = number(bind(node, spec.doc.let), env)
         shares = {f: number(parse(v), env) for f, v in entry.items() if v != "rest"}
     except FormulaError as error:
         raise SpecError(Problem(f"format `{spec.doc.name}`: {error}", spec.mark(*path), error.help)) from None
@@ -94,5 +94,11 @@ def _shares(spec: Spec, entry, path: tuple, dims: Mapping) -> list[tuple[str, fl
     if rest:
         shares[rest[0]] = 1 - used
     elif abs(used - 1) > 1e-9:
-        raise SpecError(Problem(f"format `{spec.doc.name}`: shares sum to {used:g}", spec.mark(*path), suggest("rest", ["rest"])))
+        raise SpecError(
+            Problem(
+                f"format `{spec.doc.name}`: shares sum to {used:g}",
+                spec.mark(*path),
+                "shares must sum to 1, or one format takes the `rest`",
+            )
+        )
     return [(f, s) for f, s in shares.items() if s]

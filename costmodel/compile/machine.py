@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..language.formula import FormulaError, Node, Num
+from ..language.formula import FormulaError, Node, Num, names
 from ..language.formula.fold import bind, number
 from ..language.formula.nodes import Bin
 from ..language.problem import Problem, SpecError
@@ -15,7 +15,7 @@ from .rows import Row
 
 CHAIN = ("fp4", "fp6", "fp8", "int8", "fp16", "bf16", "tf32", "fp32")
 KINDS = ("weights", "kv", "state", "activations")
-_TERMS = {
+TERM_NAMES = {
     "f": "flops",
     "w": "bytes.weights",
     "k": "bytes.kv",
@@ -53,7 +53,7 @@ class Machine:
         self.program, self.hardware, self.engine, self.devices = program, hardware, engine, devices
         self.notes = list(program.notes)
         self.files = program.files | set(hardware.files) | set(engine.files)
-        self.memory_name, self.memory = _device_tier(hardware)
+        self.memory_name, self.memory = device_tier(hardware)
         self.device_flags = {
             "sparse_load": int("sparse_load" in hardware.doc.features),
             "sparse_2_4": int("sparse_2_4" in hardware.doc.features),
@@ -83,7 +83,12 @@ class Machine:
         node = self.settings("efficiency", field, family)
         if node is None:
             return Num(1)
-        return self._engine_number(node, bits, f"efficiency.{field}")
+        found = self._engine_number(node, bits, f"efficiency.{field}")
+        if isinstance(found, Num) and not 0 < found.value <= 1:
+            raise SpecError(
+                Problem(f"efficiency.{field} is {found.value:g}; want more than 0, at most 1", self.engine.mark("efficiency", field))
+            )
+        return found
 
     def _engine_number(self, node: Node, bits: float, path: str) -> Node:
         peaks = [v for k, v in self.hardware.doc.compute.items()]
@@ -114,8 +119,11 @@ class Machine:
     def _place(self, row: Row) -> list[Placed]:
         row = row.copy()
         row.symbols.setdefault("overlap", self.overlap)
-        terms = {k: self._term(row, t) for k, t in _TERMS.items()}
-        stored = number(self._term(row, "stored"))
+        terms = {k: self._term(row, t) for k, t in TERM_NAMES.items()}
+        stored = self.program.constant(row, "stored", self.device_flags)
+        if stored < 0:
+            raise SpecError(Problem(f"{row.block}.{row.name}: stores {stored:g} bytes", row.mark))
+        self._once_per_pass(row, terms)
         repeat = self.program.repeat(row)
         device = Placed(row, "device", repeat, terms)
         device.stored = {"device": stored * repeat}
@@ -134,6 +142,15 @@ class Machine:
             self._finish(item)
         return [p for p in placed if any(n != Num(0) for n in p.terms.values()) or any(p.stored.values())]
 
+    def _once_per_pass(self, row: Row, terms: dict) -> None:
+        """Weight bytes move once per pass, whatever a technique makes of them."""
+        for key in ("w", "fw"):
+            found = sorted(names(terms[key]) & {"B", "T", "S", "R"})
+            if found:
+                also = tuple((mark, note) for note, mark in row.history[-3:])
+                message = f"{row.block}.{row.name}: weight bytes move once per pass: they may depend on M and H, not on `{found[0]}`"
+                raise SpecError(Problem(message, row.mark, None, also))
+
     def _term(self, row: Row, term: str) -> Node:
         return self.program.term(row, term, device=self.device_flags)
 
@@ -143,6 +160,9 @@ class Machine:
         assert width is not None
         item.bits = 8 * number(row.symbols["w_format"])
         item.rate = row.resolve_arg("rate", {**self.program.dims, **self.device_flags})
+        if not isinstance(item.rate, Num) or item.rate.value <= 0:
+            also = tuple((mark, note) for note, mark in row.history[-3:])
+            raise SpecError(Problem(f"{row.block}.{row.name}: `rate` must be a positive number", row.mark, None, also))
         wanted = width.math or self.settings("math", "", width.family) or "fp16"
         item.math = self._rate(wanted, item.unit, item.terms["f"] != Num(0))
         for field in (*KINDS, "compute", "link", "host"):
@@ -233,7 +253,8 @@ def _times(share: float, node: Node) -> Node:
     return bind(Bin("*", Num(share), node), {}, BOUNDS)
 
 
-def _device_tier(hardware: Spec):
+def device_tier(hardware: Spec):
+    """(name, memory) of the device's own memory. Raises :class:`SpecError` for a class, or for other than one entry."""
     entries = list(hardware.doc.memory.items())
     if hardware.doc.abstract:
         raise SpecError(

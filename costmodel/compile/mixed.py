@@ -50,7 +50,7 @@ def fraction(value, M: float) -> float:
     from ..language.formula import parse
     from ..language.formula.fold import number
 
-    return min(1.0, number(parse(value), {"M": M}))
+    return min(1.0, max(1e-6, number(parse(value), {"M": M})))
 
 
 def mixed_step(runnable, groups):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ..language.formula import Name, Node
+from ..language.formula import FormulaError, Name, Node, Num, names
 from ..language.formula.fold import number
 from ..language.problem import Problem, SpecError, suggest
 from ..library import Library, Spec
 from . import rewrite
 from .dims import read_dims, solve_dims
 from .formats import declared, plain_bytes, width_of
-from .rows import Row, expand_blocks
+from .rows import Row, expand_blocks, number_of
 from .schedule import merge_schedules
 from .uses import Use
 
@@ -45,14 +45,14 @@ class Program:
         """Parameters stored, over rows whose role matches."""
         from fnmatch import fnmatchcase
 
-        total = sum(number(self.term(r, "params")) * self.repeat(r) for r in self.rows if fnmatchcase(r.role, only))
+        total = sum(self.constant(r, "params") * self.repeat(r) for r in self.rows if fnmatchcase(r.role, only))
         return round(total)
 
     def active_params(self) -> int:
         """Parameters a token uses: all, less the inactive share of routed experts."""
         total = 0.0
         for row in self.rows:
-            stored = number(self.term(row, "params"))
+            stored = self.constant(row, "params")
             if "active" in row.args:
                 whole = row.resolve_arg("experts" if "experts" in row.args else "stored", self.dims)
                 stored *= number(row.resolve_arg("active", self.dims)) / number(whole)
@@ -61,7 +61,22 @@ class Program:
 
     def repeat(self, row: Row) -> int:
         """How many layers have the row."""
-        return int(number(row.repeat, self.dims))
+        return int(number_of(row.repeat, self.dims, row.mark))
+
+    def value(self, row: Row, name: str, point: dict) -> int | float:
+        """A term at a point (B, T, S, R, M, H). Raises :class:`SpecError` where it has no value."""
+        try:
+            return number(self.term(row, name), point)
+        except FormulaError as error:
+            raise SpecError(Problem(f"{row.block}.{row.name}: `{name}`: {error}", row.mark)) from None
+
+    def constant(self, row: Row, name: str, device: dict | None = None) -> int | float:
+        """A term that does not depend on the workload. Raises :class:`SpecError` where it does."""
+        node = self.term(row, name, device=device)
+        if not isinstance(node, Num):
+            free = ", ".join(sorted(names(node)))
+            raise SpecError(Problem(f"{row.block}.{row.name}: `{name}` is stored, so it cannot depend on {free}", row.mark))
+        return node.value
 
     def flops(self, phase: str = "prefill", *, values: bool = False):
         """FLOPs of a phase as a sympy expression in B, prompt/context and the model's dims (`values`: dims as numbers)."""
@@ -83,6 +98,14 @@ class Program:
 
 
 def compile_program(model: Spec, uses: list[Use], library: Library) -> Program:
+    """The program of a model under techniques. Raises :class:`SpecError`."""
+    try:
+        return _compiled(model, uses, library)
+    except RecursionError:
+        raise SpecError(Problem("the formulas refer to one another too deeply", model.mark("name"))) from None
+
+
+def _compiled(model: Spec, uses: list[Use], library: Library) -> Program:
     """The recipe: stand-in → dims → expand → insert/drop → format → set → replace → scale → add → place."""
     _refuse_abstract(model)
     steps = rewrite.steps_of(uses)
@@ -92,9 +115,10 @@ def compile_program(model: Spec, uses: list[Use], library: Library) -> Program:
     model = _stand_in(model, steps, library)
     program = Program(model, uses, library)
     program.files |= set(base.files)
-    program.formulas = rewrite.scale_and_set_dims(read_dims(model), steps, model.name)
+    given = read_dims(model)
+    steps = [s for s in steps if rewrite.active(s, solve_dims(model, given))] if steps else steps
+    program.formulas = rewrite.scale_and_set_dims(given, steps, model.name)
     program.dims = solve_dims(model, program.formulas)
-    steps = [s for s in steps if rewrite.active(s, program.dims)]
     rows = expand_blocks(model, program.dims, library)
     _base_formats(program, rows, base)
     rows = rewrite.drop_and_insert(rows, steps, program.dims, library, model.name)
@@ -129,6 +153,8 @@ def check_published(program: Program) -> None:
         except ValueError:
             raise SpecError(Problem(f"checks.{name}: `{text}` is not a check", mark, "write `8.03e9 +- 0.5%`")) from None
         got = program.params() if name == "params" else program.active_params()
+        if not (want < 1e18 and 0 <= tolerance < 1):
+            raise SpecError(Problem(f"checks.{name}: `{text}` is not a check", mark, "write `8.03e9 +- 0.5%`"))
         if abs(got - want) > tolerance * want + 0.5:
             raise SpecError(
                 Problem(
@@ -202,14 +228,16 @@ def _model_needs(model: Spec, use: Use, needs, dims: dict, roles: set) -> None:
                 )
             )
     for message, node in needs.conditions.items():
-        from ..language.formula import names
-
         mark = use.spec.mark("requires", "conditions", message)
         env = {**dims, **{k: v.value for k, v in use.numbers().items()}}
         lacking = [n for n in names(node) if n not in env]
         if lacking:
             raise SpecError(Problem(f"`{use.name}` needs dim `{lacking[0]}`", mark, suggest(lacking[0], env)))
-        if not number(node, env):
+        try:
+            holds = number(node, env)
+        except FormulaError as error:
+            raise SpecError(Problem(f"`{use.name}`: {error}", mark, error.help)) from None
+        if not holds:
             used = [n for n in names(node) if n in model.doc.dims]
             places = tuple((model.mark("dims", n), f"{n} = {dims[n]:g}") for n in used)
             knobs = tuple((use.marks[n], f"{n} = {use.values[n]}") for n in names(node) if n in use.marks)
@@ -250,7 +278,10 @@ def _base_formats(program: Program, rows: list[Row], base: Spec) -> None:
         size = doc.weights.size if base is program.model else None
         factor = 1.0 if size else doc.weights.size / max(1, _stored(program, rows, name, mark, own=base))
     if size is not None:
-        factor = size / _stored(program, rows, name, mark)
+        natural = _stored(program, rows, name, mark)
+        if not natural:
+            raise SpecError(Problem("weights.size is given, but the model stores no weights", base.mark("weights", "size")))
+        factor = size / natural
     for row in rows:
         row.formats = {"weights": (name, None, factor), "kv": (doc.kv.format, None, 1), "activations": (doc.activations.format, None, 1)}
         row.formats["state"] = (doc.state.format, None, 1)
@@ -271,7 +302,9 @@ def _stored(program: Program, rows: list[Row], name: str, mark, own: Spec | None
 
 
 def _inserted_formats(program: Program, rows: list[Row], base: Spec) -> None:
-    first = next(r for r in rows if r.formats)
+    first = next((r for r in rows if r.formats), None)
+    if first is None:
+        raise SpecError(Problem("no operator of the model is left", program.uses[0].spec.mark("rewrite"), "a technique drops them all"))
     for row in rows:
         if not row.formats:
             row.formats = dict(first.formats)

@@ -66,7 +66,7 @@ def matches(row: Row, only) -> bool:
         if patterns and not any(fnmatchcase(getattr(row, key), p) for p in patterns):
             return False
     if only.not_ is not None:
-        return not any(_listed(row, key, only.not_[key]) for key in _KEYS if key in only.not_)
+        return not any(_listed(row, key, getattr(only.not_, key)) for key in _KEYS)
     return True
 
 
@@ -115,7 +115,7 @@ def drop_and_insert(rows: list[Row], steps: list[Step], dims, library: Library, 
                     library,
                 )
                 if new is not None:
-                    new.args = {a: bind(n, knobs) for a, n in new.args.items()}
+                    new.args = {a: _bound(step, n, "insert", "rows", name) for a, n in new.args.items()}
                     new.history.append((f"inserted by {step.use.name}", mark_of(step, "insert")))
                     made.append(new)
     return rows + made
@@ -144,8 +144,8 @@ def set_symbols(rows: list[Row], steps: list[Step], dims, model: str) -> None:
     owner: dict = {}
     for step in steps:
         for name, node in _row_level(step, "set", dims):
-            node = bind(node, step.use.numbers())
             mark = mark_of(step, "set", name)
+            node = _bound(step, node, "set", name)
             for row in chosen(rows, step, model):
                 _known(row, name, mark)
                 key = (id(row), name)
@@ -173,8 +173,8 @@ def scale_terms(rows: list[Row], steps: list[Step], dims, model: str) -> None:
     """Terms, symbols and arguments multiplied; scaled arguments are sizes, so they are rounded up."""
     for step in steps:
         for name, node in _row_level(step, "scale", dims):
-            factor = bind(node, step.use.numbers())
             mark = mark_of(step, "scale", name)
+            factor = _factor(step, node, name)
             for row in chosen(rows, step, model):
                 if factor == Num(1):
                     continue
@@ -225,17 +225,32 @@ def scale_and_set_dims(formulas: dict, steps: list[Step], model: str) -> dict:
     for step in steps:
         for name, node in step.item.set.items():
             if step.item.only is None and name in formulas:
-                node, mark = bind(node, step.use.numbers()), mark_of(step, "set", name)
+                node, mark = _bound(step, node, "set", name), mark_of(step, "set", name)
                 if name in owner and owner[name][0] != node:
                     raise _clash(f"dim `{name}`", mark, owner[name][1])
                 owner[name], out[name] = (node, mark), node
     for step in steps:
         for name, node in step.item.scale.items():
             if step.item.only is None and name in formulas:
-                factor = bind(node, step.use.numbers())
+                factor = _factor(step, node, name)
                 if factor != Num(1):
                     out[name] = Call("ceil", (Bin("*", factor, out[name]),))
     return out
+
+
+def _bound(step: Step, node: Node, *path) -> Node:
+    """A formula with the knobs' values in it; its other names stay."""
+    try:
+        return bind(node, step.use.numbers())
+    except FormulaError as error:
+        raise SpecError(Problem(f"{'.'.join(map(str, path))}: {error}", mark_of(step, *path), error.help)) from None
+
+
+def _factor(step: Step, node: Node, name: str) -> Node:
+    factor = _bound(step, node, "scale", name)
+    if isinstance(factor, Num) and factor.value < 0:
+        raise SpecError(Problem(f"scale.{name}: the factor is {factor.value:g}; want 0 or more", mark_of(step, "scale", name)))
+    return factor
 
 
 def _row_level(step: Step, verb: str, dims):
@@ -275,7 +290,7 @@ def _bound_terms(step: Step, verb: str) -> Iterator[tuple[str, Node, Mark]]:
         mark = mark_of(step, verb, name)
         if name not in TERMS:
             raise SpecError(Problem(f"no term `{name}`", mark, suggest(name, TERMS)))
-        yield name, bind(node, step.use.numbers()), mark
+        yield name, _bound(step, node, verb, name), mark
 
 
 def _once(store: dict, key: str, value, same, what: str, mark, place) -> None:

@@ -6,14 +6,17 @@ from collections.abc import Mapping
 
 from ..language.formula import FormulaError, Node, Num, parse
 from ..language.formula import names as names_of
-from ..language.formula.fold import bind, number
-from ..language.formula.nodes import Bin, Name
+from ..language.formula.fold import bind
+from ..language.formula.nodes import Bin, Name, walk
 from ..language.problem import Mark, Problem, SpecError, suggest
 from ..library import Library, Spec
 from ..schema.names import BOUNDS, SYMBOLS, TERMS
 from .formats import Width
 
 _ZERO = Num(0)
+MAX_TERMS = 4000
+MAX_REPEAT = 10**6
+MAX_DEPTH = 60
 
 
 class Row:
@@ -65,10 +68,15 @@ class Resolver:
         self.strict = not any(isinstance(v, tuple) for v in dims.values())  # with symbolic dims nothing is evaluated
         self.known: dict[str, Node] = {}
         self.active: list[str] = []
+        self.sizes: dict[str, int] = {}
+        self.size = 1
 
     def expand(self, node: Node) -> Node:
         """`node` with all names bound."""
         env = {n: self.lookup(n) for n in names_of(node)}
+        self.size = size = sum(self.sizes.get(n.id, 1) if isinstance(n, Name) else 1 for n in walk(node))
+        if size > MAX_TERMS:
+            raise SpecError(Problem(f"{self.row.block}.{self.row.name}: the formulas grow past {MAX_TERMS:,} terms", self.row.mark))
         try:
             return bind(node, env, BOUNDS, self.strict)
         except FormulaError as error:
@@ -84,9 +92,13 @@ class Resolver:
             loop = " -> ".join([*self.active[self.active.index(name) :], name])
             raise SpecError(Problem(f"`set` goes in a circle: {loop}", self.row.mark))
         self.active.append(name)
+        if len(self.active) > MAX_DEPTH:
+            raise SpecError(Problem(f"{self.row.block}.{self.row.name}: helper formulas nest more than {MAX_DEPTH} deep", self.row.mark))
+        self.size = 1
         value = self.find(name)
         self.active.pop()
         self.known[name] = value
+        self.sizes[name] = self.size
         return value
 
     def find(self, name: str) -> Node:
@@ -111,9 +123,11 @@ class Resolver:
 
 def bind_dims(node: Node, dims: Mapping, mark: Mark) -> Node:
     """A formula of dims; an unknown dim is an error that names the nearest."""
-    missing = [n for n in names_of(node) if n not in dims and n not in BOUNDS and n not in SYMBOLS]
+    missing = [n for n in names_of(node) if n not in dims]
     if missing:
         name = sorted(missing)[0]
+        if name in BOUNDS or name in SYMBOLS:
+            raise SpecError(Problem(f"`{name}` is not known here: only the model's dims are", mark))
         raise SpecError(Problem(f"dim `{name}` is not given", mark, suggest(name, dims)))
     try:
         return bind(node, dims)
@@ -121,15 +135,22 @@ def bind_dims(node: Node, dims: Mapping, mark: Mark) -> Node:
         raise SpecError(Problem(str(error), mark, error.help)) from None
 
 
+def number_of(node: Node, dims: Mapping, mark: Mark) -> int | float:
+    """The value of a formula of dims."""
+    value = bind_dims(node, dims, mark)
+    if not isinstance(value, Num):
+        raise SpecError(Problem(f"`{', '.join(sorted(names_of(value)))}` has no value here", mark))
+    return value.value
+
+
 def expand_blocks(model: Spec, dims: Mapping[str, int | float], library: Library) -> list[Row]:
     """Rows of all blocks that repeat at least once. Raises :class:`SpecError` for unknown operators or arguments."""
     rows: list[Row] = []
     for name, block in model.doc.blocks.items():
         mark = model.mark("blocks", name)
-        repeat = bind_dims(block.repeat, dims, model.mark("blocks", name, "repeat"))
-        count = number(repeat)
-        if count < 0 or count != int(count):
-            raise SpecError(Problem(f"block `{name}` repeats {count:g} times; want a whole number", mark))
+        count = number_of(block.repeat, dims, model.mark("blocks", name, "repeat"))
+        if not 0 <= count <= MAX_REPEAT or count != int(count):
+            raise SpecError(Problem(f"block `{name}` repeats {count:g} times; want a whole number up to {MAX_REPEAT:,}", mark))
         for row_name, row in block.ops.items() if count else ():
             path = ("blocks", name, "ops", row_name)
             made = make_row(model, path, name, row_name, row, block.repeat, dims, library)
@@ -143,7 +164,7 @@ def expand_blocks(model: Spec, dims: Mapping[str, int | float], library: Library
 def make_row(spec: Spec, path: tuple, block: str, name: str, row, repeat: Node, dims, library: Library) -> Row | None:
     """One row from its entry in a model or technique, or None where its `when` is zero."""
     mark = spec.mark(*path)
-    if row.when is not None and number(bind_dims(row.when, dims, spec.mark(*path, "when"))) == 0:
+    if row.when is not None and number_of(row.when, dims, spec.mark(*path, "when")) == 0:
         return None
     op = library.load("operator", row.op, mark=spec.mark(*path, "op"))
     if op.doc.abstract:

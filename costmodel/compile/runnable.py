@@ -10,6 +10,20 @@ PLAN_FIELDS = (
     "batch", "prefill_T", "prefill_S", "prefill_R", "chunk", "ride_B", "ride_S", "parts", "stages",
     "T", "S", "R", "tokens_out", "occupancy", "in_flight", "no_cache",
 )  # fmt: skip
+POSITIVE = ("batch", "prefill_T", "T", "tokens_out", "parts", "stages")
+FAULTS = (ZeroDivisionError, ValueError, OverflowError, TypeError)
+
+
+def no_value(runnable, where: str, error, field: str = ""):
+    """The error for a workload at which a case's formulas have no value."""
+    from ..language.problem import Mark, Source, problem
+
+    places = runnable.meta["places"]
+    known = [v for k, v in places.items() if k.rpartition(".")[2] == field or k.replace(".", "_") == field]
+    name, line, column, text = (known or [v for k, v in places.items() if k != "model"] or [places["model"]])[0]
+    mark = Mark(Source(name, "\n" * (line - 1) + text), line, column)
+    names = ", ".join([runnable.meta["model"], *runnable.meta["techniques"]])
+    return problem(f"{names}: no value at {where}: {error}", mark, "change the document or the workload")
 
 
 class Runnable:
@@ -43,7 +57,21 @@ class Runnable:
 
     def one(self, B, T, S, R):
         """One pass of a single group."""
-        return self.step(B, T, S, R, B * T, B * R, self.c)
+        try:
+            return self.step(B, T, S, R, B * T, B * R, self.c)
+        except FAULTS as error:
+            raise no_value(self, f"B={B}, T={T}, S={S}", error) from None
+
+    def at(self, prompt, output, context, batch):
+        """The schedule's fields for a workload (see `PLAN_FIELDS`), checked."""
+        try:
+            plan = self.plan(prompt, output, context, batch)
+            if plan[0] > 0 and plan[1] > 0 and plan[9] > 0 and plan[12] > 0 and plan[7] > 0 and plan[8] > 0 and min(plan) >= 0:
+                return plan
+        except FAULTS as error:
+            raise no_value(self, f"prompt={prompt}, context={context}, batch={batch}", error) from None
+        name, value = next((n, v) for n, v in zip(PLAN_FIELDS, plan, strict=True) if v < 0 or (v == 0 and n in POSITIVE))
+        raise no_value(self, f"prompt={prompt}, context={context}, batch={batch}", f"the schedule has {name} = {value:g}", name)
 
     def mixed(self, groups):
         """One pass over several groups (B, T, S, R): weights move once, everything else per group."""

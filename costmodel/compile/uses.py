@@ -46,13 +46,18 @@ def read_use(library: Library, text: str, sets: tuple = ()) -> Use:
         use.values[knob_name] = _default(spec, knob_name, knob)
         use.marks[knob_name] = spec.mark("knobs", knob_name)
     column = len(name) + 2
+    given: dict[str, Mark] = {}
     for part in rest.split(",") if rest else ():
         key, equals, value = part.partition("=")
         mark = Mark(source, 1, column)
         column += len(part) + 1
         if not equals:
             raise problem(f"`{part}` is not knob=value", mark, suggest(key, spec.doc.knobs))
-        assign(use, key.strip(), parse(Source(source.name, value.strip() or "null")).data, mark)
+        key = key.strip()
+        if key in given:
+            raise problem(f"knob `{key}` is given twice", mark, "keep one", [(given[key], "and here")])
+        given[key] = mark
+        assign(use, key, parse(Source(source.name, value.strip() or "null")).data, mark)
     for path, value, mark in sets:
         if path[0] == spec.doc.name:
             if len(path) != 2:

@@ -9,12 +9,25 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import NamedTuple
 
+SHOWN = 20
+"""Problems printed at once; further ones are counted."""
 
-class Source(NamedTuple):
+
+class Source:
     """A text that documents are read from: a file's name and content, or one `--set` argument."""
 
-    name: str
-    text: str
+    __slots__ = ("_lines", "name", "text")
+
+    def __init__(self, name: str, text: str):
+        self.name, self.text = name, text
+        self._lines: list[str] | None = None
+
+    @property
+    def lines(self) -> list[str]:
+        """The text's lines, split once."""
+        if self._lines is None:
+            self._lines = self.text.splitlines()
+        return self._lines
 
 
 class Mark(NamedTuple):
@@ -25,7 +38,7 @@ class Mark(NamedTuple):
     column: int
 
     def __str__(self) -> str:
-        return f"{self.source.name}:{self.line}:{self.column}"
+        return f"{clean(self.source.name)}:{self.line}:{self.column}"
 
     def shift(self, columns: int) -> Mark:
         """The place `columns` further right on the same line."""
@@ -42,13 +55,13 @@ class Problem(NamedTuple):
 
     def __str__(self) -> str:
         where = f"{self.mark}: " if self.mark else ""
-        lines = [where + self.message]
+        lines = [where + clean(self.message)]
         if self.mark:
             lines += _excerpt(self.mark, self.help)
         elif self.help:
-            lines.append(f"  help: {self.help}")
+            lines.append(f"  help: {clean(self.help)}")
         for mark, note in self.also:
-            lines.append(f"{mark}: {note}" if mark else note)
+            lines.append(f"{mark}: {clean(note)}" if mark else clean(note))
             if mark:
                 lines += _excerpt(mark, None)
         return "\n".join(lines)
@@ -61,7 +74,16 @@ class SpecError(Exception):
         if isinstance(problems, Problem):
             problems = [problems]
         self.problems = sorted(problems, key=_position)
-        super().__init__("\n".join(map(str, self.problems)))
+        more = len(self.problems) - SHOWN
+        tail = [f"… and {more:,} more"] if more > 0 else []
+        super().__init__("\n".join([*map(str, self.problems[:SHOWN]), *tail]))
+
+
+def clean(text: str) -> str:
+    """Text that is safe to print: no control characters, escapes or direction marks; shortened when very long."""
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else "\ufffd" for c in text)
+    return text if len(text) <= 400 else text[:200] + " … " + text[-100:]
 
 
 def problem(message: str, mark: Mark | None = None, help: str | None = None, also=()) -> SpecError:
@@ -71,7 +93,7 @@ def problem(message: str, mark: Mark | None = None, help: str | None = None, als
 
 def nearest(name: str, names, quote: str = "`") -> str | None:
     """`did you mean …?` for the valid names closest to `name`, or None when nothing is close."""
-    close = get_close_matches(str(name).lower(), [str(n) for n in names], 3, 0.55)
+    close = get_close_matches(str(name).lower(), [str(n) for n in names], 3, 0.5)
     if not close:
         return None
     return "did you mean " + " or ".join(f"{quote}{c}{quote}" for c in close) + "?"
@@ -92,12 +114,14 @@ def _position(item: Problem):
 
 
 def _excerpt(mark: Mark, note: str | None) -> list[str]:
-    lines = mark.source.text.splitlines()
+    lines = mark.source.lines or [""]
+    if mark.line > len(lines):
+        mark = Mark(mark.source, len(lines), len(lines[-1]) + 1)
     if not 1 <= mark.line <= len(lines):
-        return [f"  help: {note}"] if note else []
+        return [f"  help: {clean(note)}"] if note else []
     text, column = _window(lines[mark.line - 1].replace("\t", " "), mark.column)
     gutter = f"{mark.line:>5} | "
-    caret = " " * (len(gutter) - 2) + "| " + " " * (column - 1) + "^" + (f" {note}" if note else "")
+    caret = " " * (len(gutter) - 2) + "| " + " " * (column - 1) + "^" + (f" {clean(note)}" if note else "")
     return [gutter + text, caret]
 
 

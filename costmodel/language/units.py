@@ -71,7 +71,7 @@ def _table() -> dict[str, tuple[float, Dim]]:
 
 
 UNITS = _table()
-_QUANTITY = re.compile(r"\s*([-+]?[0-9][0-9_,]*(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)\s*([^\d\s].*?)\s*\Z")
+_QUANTITY = re.compile(r"\s*([-+]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+(?:_[0-9]+)*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)\s*([^\d\s].*?)\s*\Z")
 _USUAL = {BYTE: "64 GiB", BYTE_RATE: "89.6 GB/s", FLOP_RATE: "10 TFLOP/s", SECOND: "4 us", WATT: "300 W", RATE: "2.5 GHz"}
 
 
@@ -97,6 +97,8 @@ def _one(name: str) -> tuple[float, Dim]:
     name = name.strip()
     if name in UNITS:
         return UNITS[name]
+    if name[-1:] == "b" and name[:-1] + "bit" in UNITS:
+        raise UnitError(f"`{name}` is no unit", f"did you mean `{name[:-1]}bit` (bits) or `{name[:-1]}B` (bytes)?")
     folded = [u for u in UNITS if u.lower() == name.lower()]
     help = f"did you mean `{folded[0]}`? (units are case-sensitive)" if folded else nearest(name, UNITS)
     raise UnitError(f"`{name}` is no unit", help or "units: B GB GiB bit FLOP OP T (transfers) s Hz W, with k M G T P; `/s` for rates")
@@ -115,12 +117,14 @@ def quantity(value, want: Dim) -> float | int:
         raise UnitError("a bare number in a field that has a unit", f"write the unit: `{_with_unit(value, want)}`")
     match = _QUANTITY.match(value)
     if not match:
+        if re.match(r"\s*[-+]?[0-9]+,[0-9]{1,2}\b", value):
+            raise UnitError(f"`{value[:40]}` is not a quantity", "write the decimals after a point: `1.5 GB/s`")
         raise UnitError(f"`{value[:40]}` is not a quantity", f"write number, space, unit: `{example(want)}`")
     number = float(match[1].replace("_", "").replace(",", ""))
     factor, dim = unit(match[2])
     if not want.bit:
         factor, dim = bits_as_bytes(factor, dim)
-    if dim != want and not (want == FLOP_RATE and dim == RATE):
+    if dim != want:
         raise UnitError(f"`{value}` is a {dim}; want {want}", f"for example `{example(want)}`")
     result = number * factor
     if result in (float("inf"), float("-inf")) or result != result:

@@ -14,7 +14,8 @@ MAX_BYTES = 1 << 20
 MAX_DEPTH = 40
 _INT = re.compile(r"[-+]?(0|[1-9][0-9]*)\Z")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
-_ZERO = re.compile(r"[-+]?0[0-9]+\Z")
+_ZERO = re.compile(r"[-+]?0[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?\Z")
+_BASED = re.compile(r"0x[0-9a-fA-F]{1,16}\Z|0o[0-7]{1,20}\Z")
 _WORDS: dict[str, bool | None] = {"": None, "~": None, "null": None, "Null": None, "NULL": None}
 _WORDS |= {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 _NOT_NUMBERS = re.compile(r"[-+]?\.(inf|Inf|INF)\Z|\.(nan|NaN|NAN)\Z")
@@ -47,12 +48,25 @@ def read_text(raw: bytes, name: str) -> Source:
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise SpecError(Problem("this is not UTF-8 text", Mark(source, line, 1))) from None
-    bad = next((i for i, c in enumerate(text) if (c < " " and c not in "\n\r\t") or c == "\x7f"), None)
+    bad = None if text.isprintable() else next((i for i, c in enumerate(text) if _forbidden(c)), None)
     if bad is not None:
         line, column = text.count("\n", 0, bad) + 1, bad - text.rfind("\n", 0, bad)
         message = f"control character U+{ord(text[bad]):04X} in the text; this is not a YAML document"
         raise SpecError(Problem(message, Mark(Source(name, text), line, column)))
     return Source(name, text)
+
+
+def _forbidden(char: str) -> bool:
+    """Control characters (but tab and line breaks), surrogates, non-characters and text-direction marks."""
+    if char in "\n\r\t\x85":
+        return False
+    return (
+        char < " "
+        or "\x7f" <= char <= "\x9f"
+        or char in "\u200e\u200f\ufffe\uffff"
+        or "\u202a" <= char <= "\u202e"
+        or "\u2066" <= char <= "\u2069"
+    )
 
 
 def parse(source: Source) -> Document:
@@ -75,6 +89,10 @@ class _Builder:
     def run(self) -> None:
         import yaml
 
+        bad = next((c for c in self.source.text if "\ud800" <= c <= "\udfff"), None)
+        if bad is not None:
+            self.problems.append(Problem("the text is not valid Unicode", Mark(self.source, 1, 1)))
+            return
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(self.source.text)
         documents = 0
         try:
@@ -105,7 +123,7 @@ class _Builder:
         self.problems.append(Problem(f"not valid YAML: {text}", where, self.hint(where)))
 
     def hint(self, where: Mark) -> str | None:
-        lines = self.source.text.splitlines()
+        lines = self.source.lines
         line = lines[where.line - 1] if where.line <= len(lines) else ""
         if line.count("(") != line.count(")") or re.search(r":\s*[*%@&!]", line):
             return "put the formula or text in quotes"
@@ -132,12 +150,16 @@ class _Builder:
 
     def on_ScalarEvent(self, event) -> None:
         self.check(event)
+        if not event.value.isprintable():
+            bad = next((c for c in event.value if _forbidden(c)), None)
+            if bad is not None:
+                self.report(f"control character U+{ord(bad):04X} in the text", event, "remove it")
         frame = self.stack[-1] if self.stack else None
         if frame and isinstance(frame[0], dict) and frame[2] is None:
             return self.key(frame, event)
         plain = event.implicit[0]
         value = self.scalar(event) if plain else event.value
-        if value is None and frame and frame[3] and isinstance(frame[0], dict):
+        if value is None and not event.value and frame and frame[3] and isinstance(frame[0], dict):
             self.report(f"`{frame[2]}` has no value", event, "in a `{…}` map, quote text that holds a comma or a colon")
         self.add(value, event)
 
@@ -155,6 +177,8 @@ class _Builder:
             if value in (float("inf"), float("-inf")):
                 self.report("the number is too large", event)
             return value
+        if _BASED.match(text):
+            return int(text, 0)
         if _ZERO.match(text):
             self.report(f"`{text}` has a leading zero", event, "drop the zero, or quote it if it is text")
         if _NOT_NUMBERS.match(text):

@@ -6,7 +6,6 @@ import json
 
 from ..api import library
 from ..compile.program import compile_program
-from ..language.formula.fold import number
 from ..language.problem import Mark, Source
 from ..sizes import both_bytes, scaled
 from ..solve.export import clean
@@ -17,10 +16,11 @@ def inspect_model(name: str) -> dict:
     """Counts of one model document: parameters (all that is stored), active, embedding; KV bytes per token; state."""
     spec = library().load("model", name, mark=Mark(Source("FILE", name), 1, 1))
     program = compile_program(spec, [], library())
-    rows = [
-        (program.term(r, "holds.kv"), program.term(r, "holds.state"), program.term(r, "stored"), program.repeat(r)) for r in program.rows
-    ]
-    one = {"B": 1, "T": 0, "S": 1, "M": 1, "R": 0, "H": 0}
+    rows = [(r, program.repeat(r)) for r in program.rows]
+
+    def total(term: str) -> float:
+        return sum(n * program.value(r, term, {"B": 1, "T": 0, "S": 1, "M": 1, "R": 0, "H": 0}) for r, n in rows)
+
     return clean(
         {
             "name": spec.name,
@@ -28,10 +28,10 @@ def inspect_model(name: str) -> dict:
             "text_params": program.params(),
             "active_params": program.active_params(),
             "embedding_params": program.params("embed") or (program.params("head") if program.dims.get("tied") else 0),
-            "kv_bytes_per_token": sum(n * number(kv, one) for kv, _, _, n in rows),
-            "state_bytes": sum(n * number(state, one) for _, state, _, n in rows),
+            "kv_bytes_per_token": total("holds.kv"),
+            "state_bytes": total("holds.state"),
             "layers": program.dims.get("L"),
-            "weights_bytes": sum(n * number(stored, one) for _, _, stored, n in rows),
+            "weights_bytes": total("stored"),
             "format": spec.doc.weights.format,
             "context": spec.doc.context,
             "dims": program.dims,

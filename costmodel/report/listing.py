@@ -6,9 +6,10 @@ import json
 from fnmatch import fnmatchcase
 
 from ..api import library
+from ..compile.machine import device_tier
 from ..language.problem import SpecError, problem, suggest
 from ..library import FOLDERS
-from ..sizes import scaled
+from ..sizes import capacity, scaled
 from .table import text_table
 
 KINDS = {folder: kind for kind, folder in FOLDERS.items()}
@@ -24,27 +25,28 @@ def listing(kind: str | None, pattern: str | None, fmt: str) -> str:
             else text_table(["kind", "documents"], [[k, str(v)] for k, v in counts.items()], right=(1,))
         )
     found = KINDS.get(kind) or (kind if kind in FOLDERS else None)
-    if found is None:
-        raise problem(f"no kind `{kind}`", None, suggest(kind, KINDS))
-    rows = rows_of(found, pattern)
+    if kind == "classes":
+        rows = classes()
+    elif found is None:
+        raise problem(f"no kind `{kind}`", None, suggest(kind, [*KINDS, "classes"]))
+    else:
+        rows = rows_of(found, pattern)
     if fmt == "json":
         return json.dumps(rows, ensure_ascii=False, indent=2)
     if not rows:
-        raise problem(f"no {found} matches `{pattern}`", None, suggest(pattern or "", library().names(found)))
+        raise problem(f"no {found} matches `{pattern}`", None, suggest(pattern or "", library().usable(found or "hardware")))
     headers = list(rows[0])
     right = tuple(i for i, h in enumerate(headers) if h in ("bandwidth", "capacity", "fp16/fp32", "params", "active", "context", "bits"))
     return text_table(headers, [[str(r[h]) for h in headers] for r in rows], 100, right)
 
 
 def rows_of(kind: str, pattern: str | None) -> list[dict]:
-    """One row per usable document whose name matches (a plain word matches anywhere)."""
+    """One row per usable document whose name or class matches (a plain word matches anywhere in the name)."""
     rows = []
     for name in sorted(library().names(kind)):
-        if pattern and not fnmatchcase(name, pattern if any(c in pattern for c in "*?[") else f"*{pattern}*"):
-            continue
         try:
             spec = library().load(kind, name)
-            if not spec.doc.abstract:
+            if not spec.doc.abstract and _matches(pattern, name, spec):
                 rows.append({"name": name, **_columns(kind, spec)})
         except SpecError as error:
             rows.append({"name": name, "title": f"(invalid: {error.problems[0].message})"})
@@ -52,16 +54,30 @@ def rows_of(kind: str, pattern: str | None) -> list[dict]:
     return [{k: r.get(k, "") for k in width} for r in rows]
 
 
+def classes() -> list[dict]:
+    """Hardware classes: what a machine's document extends."""
+    specs = [library().load("hardware", n) for n in sorted(library().names("hardware"))]
+    members = [s.lineage[1] for s in specs if len(s.lineage) > 1]
+    return [{"name": s.name, "title": s.doc.label(), "machines": members.count(s.name)} for s in specs if s.doc.abstract]
+
+
+def _matches(pattern: str | None, name: str, spec) -> bool:
+    if not pattern:
+        return True
+    wanted = pattern if any(c in pattern for c in "*?[") else f"*{pattern}*"
+    return fnmatchcase(name, wanted) or (spec.kind == "hardware" and pattern in spec.lineage[1:])
+
+
 def _columns(kind: str, spec) -> dict:
     doc = spec.doc
     if kind == "hardware":
-        memory = next(iter(doc.memory.values()))
+        memory = device_tier(spec)[1]
         rate = doc.compute.get("fp16") or doc.compute.get("bf16") or doc.compute.get("fp32")
         return {
             "title": doc.label(),
             "class": spec.lineage[1] if len(spec.lineage) > 1 else "",
             "bandwidth": f"{memory.bandwidth / 1e9:,.0f} GB/s",
-            "capacity": scaled(memory.capacity, "B"),
+            "capacity": capacity(memory.capacity),
             "fp16/fp32": scaled(rate, "FLOP/s"),
         }
     if kind == "model":

@@ -35,6 +35,7 @@ LABELS: dict[str, dict] = {
         "total": "total",
         "capacity": "usable",
         "fits": {True: "fits", False: "DOES NOT FIT", None: "fits: unknown (capacity not stated)"},
+        "too_much": "DOES NOT FIT: it needs {total}, {lack} too much.\nThe speeds below are as if it did.",
         "limits": "longest context {context}, largest batch {batch}",
         "assumptions": "assumptions",
         "not_modelled": "not modelled",
@@ -75,6 +76,7 @@ LABELS: dict[str, dict] = {
         "total": "합계",
         "capacity": "사용 가능",
         "fits": {True: "들어감", False: "들어가지 않음", None: "용량을 몰라 알 수 없음"},
+        "too_much": "들어가지 않음: {total} 필요, {lack} 초과.\n아래 속도는 들어간다고 가정한 값.",
         "limits": "최대 컨텍스트 {context}, 최대 배치 {batch}",
         "assumptions": "가정",
         "not_modelled": "모델링하지 않음",
@@ -98,6 +100,11 @@ def predict_text(p, lang: str = "en", columns: int = 80, operators: bool = False
     lines.append(
         f"{t['engine']}: {titles['engine']}" + (f"; {t['techniques']}: {', '.join(meta['techniques'])}" if meta["techniques"] else "")
     )
+    if p.memory.fits is False:
+        lines += [
+            "",
+            t["too_much"].format(total=both_bytes(p.memory.total_bytes), lack=both_bytes(p.memory.total_bytes - p.memory.usable_bytes)),
+        ]
     lines += ["", *_speed(p, t), "", *_phases(p, t), "", *_memory(p, t)]
     if operators:
         for phase in ("prefill", "decode"):

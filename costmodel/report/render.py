@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .study import table_of
+from .study import table_of, with_reasons
 from .table import text_table
 
 
@@ -11,10 +11,10 @@ def render_study(study, result: dict, fmt: str, lang: str = "en", columns: int =
     if fmt == "json":
         import json
 
-        return json.dumps(result, ensure_ascii=False, indent=2, allow_nan=False)
+        return json.dumps(with_reasons(study, result, lang), ensure_ascii=False, indent=2, allow_nan=False)
     table = table_of(study, result, lang)
     if fmt == "csv":
-        return _csv(result)
+        return _csv(with_reasons(study, result, lang))
     if fmt == "text":
         table["body"] = text_table(table["headers"], table["rows"], columns, table["right"])
         table["columns"] = columns

@@ -30,7 +30,10 @@ def schema_text(kind: str | None) -> str:
 def write_schemas(folder: str) -> str:
     """Write `<kind>-1.json` for every kind; returns what was written."""
     target = Path(folder)
-    target.mkdir(parents=True, exist_ok=True)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        raise problem(f"cannot write to `{folder}`: {getattr(error, 'strerror', None) or error}") from None
     for kind in KINDS:
         (target / f"{kind}-1.json").write_text(schema_text(kind) + "\n", "utf-8")
     return f"{len(KINDS)} schemas in {target}"

@@ -35,7 +35,7 @@ def _memory_vs_speed(study, result, words):
 def _verdict(words, kind: str, row: dict) -> str:
     value, ratio = row[kind], row[f"{kind}_ratio"]
     text = words(f"{kind}.{value}") if value else words("varies")
-    if ratio is None:
+    if f"{kind}_ratio_range" in row:
         low, high = row[f"{kind}_ratio_range"]
         return f"{text} ({factor(low)}–{factor(high)})"
     return f"{text} ({factor(ratio)})"
@@ -47,11 +47,24 @@ def factor(value: float) -> str:
 
 
 def _reason(words, row: dict) -> str:
-    if row["reason"] is None:
+    if row["reason_key"] is None:
         return words("varies")
     if row["figures"] is None:
-        return words(f"reason.{row['reason']}", {}).split(":")[0]
-    return words(f"reason.{row['reason']}", row["figures"])
+        return words(f"reason.{row['reason_key']}", {}).split(":")[0]
+    return words(f"reason.{row['reason_key']}", row["figures"])
+
+
+def with_reasons(study, result: dict, lang: str) -> dict:
+    """The result with each reason as a sentence in `lang` beside its key."""
+    words = Words(study, lang)
+
+    def filled(row: dict) -> dict:
+        if "reason_key" not in row:
+            return row
+        out = row | {"reason": _reason(words, row)}
+        return out | {"variants": [filled(v) for v in row["variants"]]} if "variants" in row else out
+
+    return result | {"rows": [filled(r) for r in result["rows"]]}
 
 
 def _techniques(study, result, words):
@@ -60,11 +73,11 @@ def _techniques(study, result, words):
     for row in result["rows"]:
         many = len(row["variants"]) > 1
         helps = words(f"helps.{row['helps']}") if row["helps"] else words("varies")
-        how = words(f"reason.{row['reason']}", row["figures"])
+        how = words(f"reason.{row['reason_key']}", row["figures"])
         first = ["", ""] if many else [factor(row["prefill_ratio"]), factor(row["decode_ratio"])]
         rows.append([titles[row["technique"]], helps, *first, "" if many else how])
         for v in row["variants"] if many else ():
-            name, how = "  · " + v["name"], words(f"reason.{v['reason']}", v["figures"])
+            name, how = "  · " + v["name"], words(f"reason.{v['reason_key']}", v["figures"])
             rows.append([name, words(f"helps.{v['helps']}"), factor(v["prefill_ratio"]), factor(v["decode_ratio"]), how])
     return [words(k) for k in ("technique", "helps", "prefill", "decode", "how")], rows, (2, 3)
 

@@ -10,7 +10,7 @@ GAP = 2
 def text_table(headers: list[str], rows: list[list[str]], columns: int = 80, right: tuple[int, ...] = ()) -> str:
     """Aligned columns within `columns`; long cells wrap at spaces. `right`: columns aligned right."""
     cells = [[str(c) for c in row] for row in [headers, *rows]]
-    widths = _fit([max(width(r[i]) for r in cells) for i in range(len(headers))], cells, columns)
+    widths = _fit([max(width(r[i]) for r in cells) for i in range(len(headers))], cells, columns, right)
     spaced = len(cells) <= 60 and any(_lines(c, w) > 1 for row in cells[1:] for c, w in zip(row, widths, strict=True))
     lines = []
     for index, row in enumerate(cells):
@@ -25,11 +25,13 @@ def text_table(headers: list[str], rows: list[list[str]], columns: int = 80, rig
     return "\n".join(lines)
 
 
-def _fit(natural: list[int], cells: list[list[str]], columns: int) -> list[int]:
+def _fit(natural: list[int], cells: list[list[str]], columns: int, fixed: tuple[int, ...] = ()) -> list[int]:
     """Narrow the columns that cost the fewest lines until the table fits, never below a column's longest word (up to 24)."""
     widths = list(natural)
     sample = cells[:60]
-    least = [min(24, max(max((width(w) for w in row[i].split()), default=1) for row in cells)) for i in range(len(widths))]
+    words = [max(max((width(w) for w in row[i].split()), default=1) for row in cells) for i in range(len(widths))]
+    body = [max((width(row[i]) for row in cells[1:]), default=1) for i in range(len(widths))]
+    least = [max(words[i], body[i]) if i in fixed else min(24, words[i]) for i in range(len(widths))]  # figures never wrap
     while sum(widths) + GAP * (len(widths) - 1) > columns:
         loose = [i for i in range(len(widths)) if widths[i] > least[i]]
         if not loose:

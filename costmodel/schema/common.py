@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from keyword import iskeyword
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
@@ -11,12 +12,15 @@ from ..language import units
 from ..language.formula import Bin, FormulaError, Name, Node, Num, parse
 from ..language.formula.dims import check
 from ..language.formula.fold import number
+from ..language.formula.nodes import FUNCTIONS
 from ..language.units import BYTE, BYTE_RATE, COUNT, FLOP_RATE, SECOND, WATT, Dim, UnitError
+from ..sizes import read_size
 
 __all__ = ["Doc", "Part", "Source", "Title"]
 
 NAME = r"^[a-z0-9][a-z0-9._+-]*$"
 IDENT = r"^[A-Za-z_][A-Za-z0-9_]*$"
+TOKENS = 10**12
 DTYPES = ("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp6", "fp4", "int8", "int4")
 
 
@@ -112,6 +116,8 @@ def quantity(want: Dim, *, positive: bool = True, low: float | None = None, high
 
 
 def _in_range(result, low, high, strict: bool):
+    if abs(result) > 1e30 or (strict and 0 < result < 1e-15):
+        raise refuse(f"{result:g} is not a plausible value")
     if low is not None and (result < low or (strict and result <= low)):
         raise refuse(f"want a value greater than {low}, got {result:g}")
     if high is not None and result > high:
@@ -160,5 +166,33 @@ Seconds = quantity(SECOND, positive=False, low=0)
 Watts = quantity(WATT)
 Fraction = quantity(COUNT, high=1)
 Positive = quantity(COUNT)
-Ident = Annotated[str, Field(pattern=IDENT, max_length=40)]
+
+
+def _identifier(value: Any) -> Any:
+    if isinstance(value, str) and (iskeyword(value) or value in FUNCTIONS or value.startswith("__")):
+        raise refuse(f"`{value}` is a word of the language", "choose another name")
+    return value
+
+
+def _count(value: Any) -> Any:
+    """A whole number, or a size such as `128k`."""
+    if isinstance(value, str):
+        if value.strip().isdigit():
+            raise refuse("want a number, not text", "drop the quotes")
+        try:
+            return read_size(value)
+        except ValueError:
+            raise refuse(f"`{value[:40]}` is not a count", "write 131072 or 128k") from None
+    if isinstance(value, bool):
+        raise refuse("want a whole number, got true or false")
+    return value
+
+
+def count(low: int = 1, high: int = TOKENS):
+    """A field type: a whole number in a range; sizes may be written `128k`."""
+    shape = {"type": ["integer", "string"], "examples": [4096, "128k"]}
+    return Annotated[int, BeforeValidator(_count), Field(ge=low, le=high), WithJsonSchema(shape)]
+
+
+Ident = Annotated[str, BeforeValidator(_identifier), Field(pattern=IDENT, max_length=40)]
 Dtype = Literal["fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp6", "fp4", "int8", "int4"]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from ..language.formula import FormulaError, Node
+from typing import Any
+
+from ..language.formula import Bin, Call, FormulaError, Neg, Node, Num, names
 from ..language.formula.dims import check
-from ..language.problem import Problem, SpecError
+from ..language.formula.fold import number
+from ..language.problem import Problem, SpecError, suggest
 from ..language.units import BYTE, BYTE_RATE, COUNT, FLOP, FLOP_RATE, SECOND
-from .names import DEVICE, SCHEDULE, SYMBOLS, TERMS, WORKLOAD, term_dim
+from .names import DEVICE, ROLES, SCHEDULE, SYMBOLS, TERMS, WORKLOAD, term_dim
 
 _ROW_NAMES = WORKLOAD | {n: d for n, (d, _) in SYMBOLS.items()} | DEVICE
 ENGINE_NAMES = {"M": COUNT, "bits": COUNT, "layers": COUNT, "bandwidth": BYTE_RATE, "peak": FLOP_RATE, "second": SECOND}
@@ -22,30 +25,82 @@ class _Open(dict):
         return COUNT
 
 
-def check_dimensions(kind: str, doc, document) -> None:
-    """Raise :class:`SpecError` for every formula of `doc` whose names or dimension are wrong."""
-    problems: list[Problem] = []
+class _Checker:
+    """Collects the problems of one document's formulas."""
 
-    def formula(node: Node | str | float | None, env, want, *path) -> None:
+    def __init__(self, document):
+        self.document, self.problems = document, []
+
+    def __call__(self, node: Node | str | float | None, env, want, *path) -> None:
+        """Check one formula; fields that hold none are passed over."""
         if not isinstance(node, tuple):
             return
         try:
             check(node, env, want)
         except FormulaError as error:
-            shown = ".".join(map(str, path))
-            problems.append(Problem(f"{shown}: {error}", document.mark(path), error.help))
+            self.refuse(str(error), *path, help=error.help)
 
-    {"operator": _operator, "technique": _technique, "engine": _engine}.get(kind, lambda *_: None)(doc, formula)
-    if problems:
-        raise SpecError(problems)
+    def refuse(self, message: str, *path, help: str | None = None) -> None:
+        """Note a problem at a path."""
+        shown = ".".join(map(str, path))
+        self.problems.append(Problem(f"{shown}: {message}", self.document.mark(path), help))
+
+
+def check_dimensions(kind: str, doc, document) -> None:
+    """Raise :class:`SpecError` for every formula of `doc` whose names or dimension are wrong, and every shadowed name."""
+    checker = _Checker(document)
+    {"operator": _operator, "technique": _technique, "engine": _engine, "model": _model}.get(kind, lambda *_: None)(doc, checker)
+    if checker.problems:
+        raise SpecError(checker.problems)
+
+
+def _shadow(field: str, given, taken, checker: _Checker) -> None:
+    """A name of the prelude cannot be given another meaning."""
+    for name in given:
+        if name in taken:
+            checker.refuse(f"`{name}` is a name of the language", field, name, help="choose another name")
+
+
+def _model(doc, checker: _Checker) -> None:
+    _shadow("dims", doc.dims, _ROW_NAMES, checker)
+    for block, item in doc.blocks.items():
+        for row, entry in item.ops.items():
+            _role(entry.role, checker, "blocks", block, "ops", row, "role")
+
+
+def _role(role: str, checker: _Checker, *path) -> None:
+    if role not in ROLES:
+        checker.refuse(f"no role `{role}`", *path, help=suggest(role, ROLES))
+
+
+MAX_LET = 60
 
 
 def _operator(doc, formula) -> None:
+    _shadow("args", doc.args, _ROW_NAMES, formula)
+    _shadow("let", doc.let, _ROW_NAMES | dict.fromkeys(doc.args, COUNT), formula)
+    for name, arg in doc.args.items():
+        default: Any = getattr(arg, "default", None)
+        if isinstance(default, (Num, Bin, Call, Neg)) and not names(default):
+            try:
+                number(default)
+            except FormulaError as error:
+                formula.refuse(str(error), "args", name)
     env = _ROW_NAMES | dict.fromkeys(doc.args, COUNT)
+    if len(doc.let) > MAX_LET:
+        return formula.refuse(f"{len(doc.let)} helper formulas; at most {MAX_LET}", "let")
     pending = dict(doc.let)
-    for name, node in pending.items():
-        env[name] = _let_dim(node, env)
-    for name, node in pending.items():
+    while pending:  # helper formulas may refer to one another in any order
+        before = len(pending)
+        for name, node in list(pending.items()):
+            found = _let_dim(node, env)
+            if found is not None:
+                env[name] = found
+                del pending[name]
+        if len(pending) == before:
+            env |= dict.fromkeys(pending, COUNT)
+            break
+    for name, node in doc.let.items():
         formula(node, env, env[name], "let", name)
     formula(doc.params, env, COUNT, "params")
     formula(doc.flops, env, (COUNT, FLOP), "flops")
@@ -67,8 +122,9 @@ def _only_pass(doc, node, formula) -> None:
             node = bind(node, doc.let)
     except FormulaError:
         return
-    names = set(SYMBOLS) | {"M", "H"} | set(doc.args) | set(DEVICE) | set(doc.let)
-    formula(node, {n: _ROW_NAMES.get(n, COUNT) for n in names}, BYTE, "bytes", "weights")
+    for name in sorted(names(node) & {"B", "T", "S", "R"}):
+        formula.refuse(f"weight bytes move once per pass: they may depend on M and H, not on `{name}`", "bytes", "weights")
+        return
 
 
 def _let_dim(node: Node, env):
@@ -77,10 +133,11 @@ def _let_dim(node: Node, env):
     try:
         return dimension(node, env)
     except FormulaError:
-        return COUNT
+        return None
 
 
 def _technique(doc, formula) -> None:
+    _shadow("knobs", doc.knobs, _ROW_NAMES | SCHEDULE, formula)
     env = _Open(_ROW_NAMES | dict.fromkeys(doc.knobs, COUNT))
     for i, item in enumerate(doc.rewrite):
         path = ("rewrite", i)
@@ -93,23 +150,25 @@ def _technique(doc, formula) -> None:
                 formula(node, env, (want, FLOP) if name == "flops" else want, *path, verb, name)
         for name, node in item.scale.items():
             formula(node, env, COUNT, *path, "scale", name)
+        if item.insert:
+            for row, entry in item.insert.rows.items():
+                _role(entry.role, formula, *path, "insert", "rows", row, "role")
         if item.place:
             formula(item.place.share, env, COUNT, *path, "place", "share")
-    names = SCHEDULE | dict.fromkeys(doc.knobs, COUNT)
-    _schedule(doc.schedule, _Open(names) if doc.knobs else names, formula)
+    known = SCHEDULE | dict.fromkeys(doc.knobs, COUNT)
+    _schedule(doc.schedule, known, formula)
 
 
-def _schedule(schedule, names, formula) -> None:
-    names = dict(names)
+def _schedule(schedule, known, formula) -> None:
     for field in ("batch", "no_cache"):
-        formula(getattr(schedule, field), names, COUNT, "schedule", field)
+        formula(getattr(schedule, field), known, COUNT, "schedule", field)
     for phase in ("prefill", "decode"):
         for field, node in getattr(schedule, phase):
             if field == "also" and node is not None:
                 for name in ("T", "S", "R", "repeat"):
-                    formula(getattr(node, name), names, COUNT, "schedule", phase, "also", name)
+                    formula(getattr(node, name), known, COUNT, "schedule", phase, "also", name)
             else:
-                formula(node, names, COUNT, "schedule", phase, field)
+                formula(node, known, COUNT, "schedule", phase, field)
 
 
 def _engine(doc, formula) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .common import Doc, Dtype, Formula, Part, Positive, Time
+from pydantic import model_validator
+
+from .common import Doc, Dtype, Formula, Part, Positive, Time, count, refuse
 
 
 class Efficiency(Part):
@@ -30,6 +32,12 @@ class Span(Part):
     low: Positive
     high: Positive
 
+    @model_validator(mode="after")
+    def _ordered(self):
+        if not self.low <= 1 <= self.high:
+            raise refuse(f"the span {self.low:g} … {self.high:g} does not hold the expected speed (1)", "want low <= 1 <= high")
+        return self
+
 
 class Settings(Part):
     """What an engine states for all devices, or for one class of them."""
@@ -40,7 +48,7 @@ class Settings(Part):
     moe_overlap: Formula = None
     """Share of the uniform law's distinct experts that are really read."""
     span: Span | None = None
-    micro_batch: int | None = None
+    micro_batch: count() | None = None  # type: ignore[valid-type]
     """Tokens that an operator works on at a time: what bounds its scratch memory."""
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import ConfigDict
 
-from .common import Bytes, Doc, Formula, Ident, Part
+from .common import Bytes, Doc, Formula, Ident, Part, count
 
 
 class Row(Part):
@@ -58,6 +58,6 @@ class Model(Doc):
     kv: Format = Format(format="fp16")
     activations: Format = Format(format="fp16")
     state: Format = Format(format="fp32")
-    context: int | None = None
+    context: count() | None = None  # type: ignore[valid-type]
     """Longest context the model was made for, in tokens."""
     checks: Checks = Checks()

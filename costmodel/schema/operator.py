@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from .common import Doc, Formula, Ident, Part
 
 
@@ -38,7 +40,7 @@ class Arg(Part):
 class Operator(Doc):
     """One kind of operator."""
 
-    args: dict[Ident, str | Arg] = {}
+    args: dict[Ident, Literal["dim", "count"] | Arg] = {}
     """Argument names: `dim` (required), or `{default: formula}`."""
     let: dict[Ident, Formula] = {}
     """Named helper formulas, usable in the others."""

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Literal
 
-from .common import Doc, Part, Text, TitleField
+from .common import Doc, Part, Text, TitleField, count
 
 
 class Workload(Part):
     """A workload; missing fields take the defaults of `predict`."""
 
-    prompt: int | None = None
-    output: int | None = None
-    context: int | None = None
-    batch: int | None = None
-    devices: int | None = None
+    prompt: count() | None = None  # type: ignore[valid-type]
+    output: count() | None = None  # type: ignore[valid-type]
+    context: count(0) | None = None  # type: ignore[valid-type]
+    batch: count() | None = None  # type: ignore[valid-type]
+    devices: count(1, 65536) | None = None  # type: ignore[valid-type]
 
 
 class Case(Part):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from .common import Doc, Formula, Ident, Part, Text
+from .common import Doc, Formula, Ident, Part, Text, refuse
 from .model import Row
+
+VERBS = ("drop", "insert", "format", "set", "replace", "scale", "add", "place", "model")
 
 
 class Knob(Part):
@@ -25,14 +27,19 @@ class Knob(Part):
     description: Text = ""
 
 
-class Only(Part):
-    """Which rows a rewrite touches: every given key must match one of its patterns (`mlp.*`)."""
+class Patterns(Part):
+    """Patterns (`mlp.*`) for what a row is."""
 
     role: tuple[str, ...] | str = ()
     op: tuple[str, ...] | str = ()
     name: tuple[str, ...] | str = ()
     block: tuple[str, ...] | str = ()
-    not_: Any = Field(None, alias="not")
+
+
+class Only(Patterns):
+    """Which rows a rewrite touches: every given key must match one of its patterns, and none of `not`."""
+
+    not_: Patterns | None = Field(None, alias="not")
 
 
 class Insert(Part):
@@ -76,6 +83,13 @@ class Rewrite(Part):
     place: Place | None = None
     model: str | None = None
     """Another model stands in (the name of a model knob)."""
+
+    @model_validator(mode="after")
+    def _one_verb(self):
+        verbs = [v for v in VERBS if getattr(self, v)]
+        if len(verbs) != 1:
+            raise refuse(f"want exactly one verb, got {' and '.join(verbs) or 'none'}", "one of " + ", ".join(VERBS))
+        return self
 
 
 class Also(Part):
@@ -137,7 +151,6 @@ class Requires(Part):
     roles: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
-    host: bool = False
     conditions: dict[str, Formula] = {}
     """Message to formula over dims and knobs; a zero value refuses with the message."""
 
@@ -152,4 +165,3 @@ class Technique(Doc):
     schedule: Schedule = Schedule()
     not_modelled: tuple[Text, ...] = ()
     assumptions: tuple[Text, ...] = ()
-    reason: dict[str, Text] = {}

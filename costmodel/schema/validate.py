@@ -7,12 +7,13 @@ from typing import Any
 
 from ..language.formula import FormulaError, parse
 from ..language.formula.fold import number
-from ..language.problem import Problem, SpecError, nearest, suggest
+from ..language.problem import Problem, SpecError, suggest
 from ..language.units import UnitError, unit
 from ..language.yamlread import Document
 from . import KINDS, model_of
 
 VERSION = 1
+MAX_PROBLEMS = 50
 
 
 def kind_of(document: Document) -> str:
@@ -45,33 +46,42 @@ def validate(document: Document, kind: str):
     try:
         return cls.model_validate(document.data, context={"params": params})
     except ValidationError as error:
-        raise SpecError([_problem(document, cls, e) for e in error.errors()]) from None
+        raise SpecError([_problem(document, cls, e) for e in error.errors()[:MAX_PROBLEMS]]) from None
 
 
 def _params(document: Document) -> dict:
-    """Named quantities of a hardware document: name to (value, dimension); formulas may use earlier names."""
+    """Named quantities of a hardware document: name to (value, dimension), in whatever order they refer to one another."""
+    known: dict = {}
+    params = document.data.get("params")
+    waiting = dict(params) if isinstance(params, dict) else {}
+    failed: dict[str, UnitError | FormulaError] = {}
+    while waiting:
+        failed = {}
+        for name, value in waiting.items():
+            try:
+                known[name] = _param(value, known)
+            except (UnitError, FormulaError) as error:
+                failed[name] = error
+        if len(failed) == len(waiting):
+            raise SpecError([Problem(f"params.{n}: {e}", document.mark(("params", n)), e.help) for n, e in failed.items()])
+        waiting = {name: waiting[name] for name in failed}
+    return known
+
+
+def _param(value: Any, known: dict):
     from ..language.formula.dims import dimension
     from ..language.units import COUNT, bits_as_bytes, quantity
 
-    known: dict = {}
-    params = document.data.get("params")
-    for name, value in params.items() if isinstance(params, dict) else ():
-        mark = document.mark(("params", name))
-        try:
-            if isinstance(value, str) and value.lstrip().startswith("="):
-                node = parse(value)
-                dim = dimension(node, {k: d for k, (_, d) in known.items()})
-                known[name] = (number(node, {k: v for k, (v, _) in known.items()}), dim)
-            elif isinstance(value, str):
-                dim = unit(value.strip().lstrip("+-0123456789.,_eE "))[1]
-                known[name] = bits_as_bytes(quantity(value, dim), dim)  # at once, so that no formula needs an eight
-            elif isinstance(value, (int, float)) and not isinstance(value, bool):
-                known[name] = (value, COUNT)
-            else:
-                raise UnitError("want a number or a quantity")
-        except (UnitError, FormulaError) as error:
-            raise SpecError(Problem(f"params.{name}: {error}", mark, error.help)) from None
-    return known
+    if isinstance(value, str) and value.lstrip().startswith("="):
+        node = parse(value)
+        dim = dimension(node, {k: d for k, (_, d) in known.items()})
+        return number(node, {k: v for k, (v, _) in known.items()}), dim
+    if isinstance(value, str):
+        dim = unit(value.strip().lstrip("+-0123456789.,_eE "))[1]
+        return bits_as_bytes(quantity(value, dim), dim)  # at once, so that no formula needs an eight
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return value, COUNT
+    raise UnitError("want a number or a quantity")
 
 
 def _problem(document: Document, cls, error: Mapping[str, Any]) -> Problem:
@@ -85,9 +95,7 @@ def _problem(document: Document, cls, error: Mapping[str, Any]) -> Problem:
     if kind == "missing":
         parent = path if path != loc else path[:-1]
         name = str(loc[-1])
-        given = _get(document.data, parent)
-        close = nearest(name, [k for k in given if k not in _siblings(cls, parent)]) if isinstance(given, dict) else None
-        help = f"add `{name}:`" + (f" ({close})" if close else "")
+        help = f"add `{name}:`"
         return Problem(f"{'.'.join(map(str, (*parent, name)))}: the field is missing", document.mark(parent), help)
     mark = document.mark(path)
     if kind == "costmodel":
@@ -97,9 +105,18 @@ def _problem(document: Document, cls, error: Mapping[str, Any]) -> Problem:
     return Problem(f"{shown}: {message}", mark, help)
 
 
+_KINDS = {"dict": "mapping", "str": "text", "bool": "true/false", "int": "number", "float": "number"}
+
+
 def _words(kind: str, context: dict, error: Mapping[str, Any]) -> tuple[str, str | None]:
     value = error.get("input")
-    shown = f"`{value}`" if isinstance(value, (str, int, float)) and len(str(value)) < 60 else f"a {type(value).__name__}"
+    shown = (
+        f"`{value}`"
+        if isinstance(value, (str, int, float)) and len(str(value)) < 60
+        else "nothing"
+        if value is None
+        else f"a {_KINDS.get(type(value).__name__, type(value).__name__)}"
+    )
     if kind in ("literal_error", "enum"):
         names = [w.strip("' ") for w in str(context.get("expected", "")).replace(" or ", ",").split(",")]
         return f"{shown} is not valid here", suggest(str(value), names)

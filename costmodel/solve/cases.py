@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import namedtuple
 
 from ..cache import cached_runnable
-from ..language.problem import SpecError
+from ..language.problem import SpecError, problem
 from .prediction import Prediction
 
 Setting = namedtuple("Setting", "model hardware engine techniques workload set")
@@ -37,6 +37,9 @@ def with_techniques(setting: Setting, more: tuple) -> Setting:
 
 def evaluate(setting: Setting, library=None) -> Prediction:
     """The prediction of a setting. Raises :class:`SpecError`."""
+    for what in ("model", "hardware"):
+        if getattr(setting, what) is None:
+            raise problem(f"the study names no {what}", help=f"give `{what}:` under `base:`, or an axis of them")
     w = DEFAULT_WORKLOAD | setting.workload
     runnable = cached_runnable(setting.model, setting.hardware, setting.engine, setting.techniques, w["devices"], setting.set, library)
     context = w["prompt"] if w["context"] is None else w["context"]

@@ -6,12 +6,14 @@ from fnmatch import fnmatchcase
 
 from ..language.problem import Mark, Source, problem, suggest
 
+MAX_CELLS = 100_000
+"""Most cells of one grid."""
 DEFAULT, GRID = "memory-vs-speed", "local-pcs"
 _OPERATORS = (">=", "<=", "!=", "=", ">", "<")
 
 
 def ad_hoc(library, name: str, models, hardware, engines, techniques, prompts, contexts, batches, output):
-    """The study of a name or path; with any axis given, a grid over it. Raises :class:`SpecError`."""
+    """(study, its loaded document) of a name or path; with any axis given, a grid over it. Raises :class:`SpecError`."""
     given = any((models, hardware, engines, techniques, prompts, contexts, batches, output))
     bare = given and name == DEFAULT
     spec = library.load("study", GRID if bare else name, mark=Mark(Source("STUDY", name), 1, 1))
@@ -19,7 +21,7 @@ def ad_hoc(library, name: str, models, hardware, engines, techniques, prompts, c
     if study.abstract:
         raise problem(f"study `{study.name}` is abstract", spec.mark("abstract"))
     if not given:
-        return study
+        return study, spec
     from ..schema.study import Workload
 
     if bare:
@@ -28,13 +30,17 @@ def ad_hoc(library, name: str, models, hardware, engines, techniques, prompts, c
     if techniques:
         axes["techniques"] = tuple(tuple(x for x in t.split("+") if x) for t in techniques)
     if prompts or contexts or batches or output:
+        total = max(1, len(prompts)) * max(1, len(contexts)) * max(1, len(batches))
+        if total > MAX_CELLS:
+            raise problem(f"the grid has {total:,} workloads; at most {MAX_CELLS:,} cells")
         axes["workloads"] = tuple(
             Workload(prompt=p, context=c, batch=b, output=output)
             for p in prompts or (None,)
             for c in contexts or (None,)
             for b in batches or (None,)
         )
-    return study.model_copy(update={"view": "grid", "name": "grid", "title": None, "rows": (), "notes": (), **axes})
+    grid = study.model_copy(update={"view": "grid", "name": "grid", "title": None, "rows": (), "notes": (), **axes})
+    return grid, None if bare else spec
 
 
 def select(result: dict, filters, sort: str | None) -> dict:
@@ -43,6 +49,7 @@ def select(result: dict, filters, sort: str | None) -> dict:
     fields = list(dict.fromkeys(k for r in rows for k in r))
     for text in filters:
         field, op, want = _condition(text, fields)
+        _refuse_misfit(text, op, want, [r.get(field) for r in result["rows"]])
         rows = [r for r in rows if _holds(r.get(field), op, want)]
     if sort:
         name = sort.lstrip("-")
@@ -69,15 +76,28 @@ def _condition(text: str, fields) -> tuple[str, str, str]:
     return field, op, want
 
 
+def _refuse_misfit(text: str, op: str, want: str, values: list) -> None:
+    """Refuse a condition that no value of the field could meet: a number against text, or text against a number."""
+    mark = Mark(Source("--filter", text), 1, 1)
+    numeric = any(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values)
+    if numeric:
+        try:
+            good = float(want) == float(want)
+        except ValueError:
+            good = want in ("null", "none") and op in ("=", "!=")
+        if not good:
+            raise problem(f"`{want}` is not a number", mark, "for example `tps>20`")
+    elif op not in ("=", "!=") and any(v is not None for v in values):
+        raise problem(f"`{op}` compares numbers; this field holds text", mark, "use `=` or `!=`, with `*` for any text")
+
+
 def _holds(value, op: str, want: str) -> bool:
+    """Whether one value meets a condition."""
     if isinstance(value, bool) or value is None or isinstance(value, (str, list)):
         text = ",".join(map(str, value)) if isinstance(value, list) else str(value).lower() if not isinstance(value, str) else value
         same = fnmatchcase(text, want) or (value is None and want in ("", "null", "none"))
         return same if op == "=" else not same if op == "!=" else False
-    try:
-        number = float(want)
-    except ValueError:
-        return False
+    number = float(want)
     return {
         "=": value == number,
         "!=": value != number,

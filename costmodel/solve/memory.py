@@ -36,7 +36,7 @@ def device_lines(prediction, tokens: int, batch: int) -> dict:
     """Named lines of the device tier, with `tokens` per sequence in the cache."""
     runnable = prediction.decoder
     same = batch == prediction.batch and tokens == prediction.context + prediction.output
-    plan = prediction.plan if same else prediction.runnable.plan(prediction.prompt, prediction.output, prediction.context, batch)
+    plan = prediction.plan if same else prediction.runnable.at(prediction.prompt, prediction.output, prediction.context, batch)
     kv, state = (0, 0) if plan[15] else runnable.held(plan[0], tokens)[:2]
     if plan[15]:
         state = runnable.held(plan[0], tokens)[1]

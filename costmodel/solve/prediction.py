@@ -51,7 +51,7 @@ class Prediction:
     def __init__(self, runnable, prompt: int = 1024, output: int = 256, context: int | None = None, batch: int = 1):
         self.runnable, self.prompt, self.output, self.batch = runnable, prompt, output, batch
         self.context = prompt if context is None else context
-        self.plan = runnable.plan(prompt, output, self.context, batch)
+        self.plan = runnable.at(prompt, output, self.context, batch)
 
     @property
     def decoder(self):
@@ -61,7 +61,7 @@ class Prediction:
     def decode_step(self, context: int):
         """One decode step at `context` cached tokens: totals as `step` gives them, draft steps included."""
         runnable = self.runnable
-        plan = self.plan if context == self.context else runnable.plan(self.prompt, self.output, context, self.batch)
+        plan = self.plan if context == self.context else runnable.at(self.prompt, self.output, context, self.batch)
         total = self.decoder.one(plan[0], plan[9], plan[10], plan[11])
         if runnable.also is None:
             return total

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+MAX_CHUNKS = 100_000
+
 
 def prefill_groups(plan) -> list[list[tuple]]:
     """The groups (B, T, S, R) of every prefill step, in order."""
@@ -10,6 +12,10 @@ def prefill_groups(plan) -> list[list[tuple]]:
     if not chunk or chunk >= T:
         return [[(batch, T, S, R), *ride]]
     chunk = max(1, int(chunk))
+    if chunk * MAX_CHUNKS < T:
+        from ..language.problem import problem
+
+        raise problem(f"{T:,} tokens in chunks of {chunk:,} are more than {MAX_CHUNKS:,} steps", help="take larger chunks")
     starts = range(0, int(T), chunk)
     return [[(batch, min(chunk, T - at), S + at, R if at + chunk >= T else 0), *ride] for at in starts]
 
@@ -35,7 +41,11 @@ def beside_prefill(prediction) -> tuple[float, float]:
     """Floor and expected seconds that TTFT has on top: the draft's prefill, and KV sent to the decode machine."""
     runnable, plan = prediction.runnable, prediction.plan
     floor = expected = 0.0
-    if runnable.also is not None and runnable.also(prediction.prompt, prediction.output, prediction.context, prediction.batch)[3]:
+    if (
+        runnable.also is not None
+        and runnable.meta["draft_prefill"]
+        and runnable.also(prediction.prompt, prediction.output, prediction.context, prediction.batch)[3]
+    ):
         one = runnable.draft.one(plan[0], plan[1], plan[2], 0)
         floor, expected = one[7], one[8]
     if runnable.meta["handoff"]:

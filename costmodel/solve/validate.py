@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from pathlib import Path
 
-from ..language.problem import Problem, SpecError, problem
+from ..language.problem import Problem, SpecError, problem, suggest
 from ..library import Library, Spec
+from ..schema.names import ROLES, TERMS
 from ..schema.validate import kind_of
 
 
@@ -26,7 +28,7 @@ def _expand(files) -> list[Path]:
     found: list[Path] = []
     for name in files:
         path = Path(name)
-        if path.is_dir():
+        if len(str(name)) < 1000 and path.is_dir():
             inside = sorted(path.rglob("*.yaml"))
             if not inside:
                 raise problem(f"no .yaml file under `{name}`")
@@ -38,8 +40,11 @@ def _expand(files) -> list[Path]:
 
 def validate_file(library: Library, file: Path) -> list[Problem]:
     """Warnings of one document; raises :class:`SpecError` for problems."""
-    if not file.is_file():
-        raise problem(f"no file `{file}`")
+    try:
+        if not file.is_file():
+            raise problem(f"no file `{file}`")
+    except OSError as error:
+        raise problem(f"cannot read `{str(file)[:80]}`: {error.strerror}") from None
     kind = kind_of(library.read(file))
     spec = library.load(kind, str(file) if "/" in str(file) else f"./{file}")
     checker = {"hardware": _hardware, "model": _model, "technique": _technique, "format": _format, "engine": _engine}.get(kind)
@@ -66,12 +71,12 @@ def _source(spec: Spec, keys: tuple, what: str) -> list[Problem]:
 
 
 def _hardware(library: Library, spec: Spec) -> list[Problem]:
-    from ..compile.machine import _device_tier
+    from ..compile.machine import device_tier
 
     doc = spec.doc
     if doc.abstract:
         return []
-    _device_tier(spec)
+    device_tier(spec)
     if doc.efficiency:
         source = doc.sources.get("efficiency")
         if source is None or source.kind != "measured":
@@ -104,16 +109,37 @@ def _technique(library: Library, spec: Spec) -> list[Problem]:
     merge_schedules([use])
     for i, name in enumerate(spec.doc.conflicts):
         library.locate("technique", name, spec.mark("conflicts", i))
-    for i, item in enumerate(spec.doc.rewrite):
-        verbs = [v for v in ("drop", "insert", "format", "set", "replace", "scale", "add", "place", "model") if getattr(item, v)]
-        if len(verbs) != 1:
-            what = " and ".join(verbs) if verbs else "none"
-            raise SpecError(Problem(f"rewrite.{i}: want exactly one verb, got {what}", spec.mark("rewrite", i)))
+    _references(library, spec)
     return (
         _source(spec, tuple(spec.doc.sources) or ("schedule",), "the technique")
         if spec.doc.sources
         else [Problem("warning: no source", spec.mark("name"), "add `sources:`")]
     )
+
+
+def _references(library: Library, spec: Spec) -> None:
+    """Formats, models, hardware, terms and roles that a technique names must exist."""
+    problems = []
+    for i, item in enumerate(spec.doc.rewrite):
+        for what, name in item.format or ():
+            if name is not None and name not in spec.doc.knobs and library.path_of("format", name) is None:
+                mark = spec.mark("rewrite", i, "format", what)
+                problems.append(Problem(f"no format `{name}`", mark, suggest(name, library.names("format"))))
+        for verb in ("replace", "add"):
+            for term in getattr(item, verb):
+                if term not in TERMS:
+                    problems.append(Problem(f"no term `{term}`", spec.mark("rewrite", i, verb, term), suggest(term, TERMS)))
+        patterns = item.only.role if item.only else ()
+        for pattern in (patterns,) if isinstance(patterns, str) else patterns:
+            if not any(fnmatchcase(r, pattern) for r in ROLES):
+                problems.append(Problem(f"no role `{pattern}`", spec.mark("rewrite", i, "only", "role"), suggest(pattern, ROLES)))
+    for name, knob in spec.doc.knobs.items():
+        for kind in ("model", "hardware"):
+            given = getattr(knob, kind)
+            if given is not None and given != "same":
+                library.locate(kind, given, spec.mark("knobs", name, kind))
+    if problems:
+        raise SpecError(problems)
 
 
 def _format(library: Library, spec: Spec) -> list[Problem]:

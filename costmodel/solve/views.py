@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from itertools import product
+from math import prod
 
+from ..compile.machine import device_tier
+from ..language.problem import Mark, Problem, SpecError, problem
 from .cases import Setting, attempt, evaluate, setting_of, with_techniques
 from .compare import figures, memory_verdict, ratio, reason_of, speed_verdict
 from .export import clean
+from .grid import MAX_CELLS
 
 
-def run_study(study, library, progress=None) -> dict:
-    """Evaluate a study: `{study, view, baseline, rows}`. `progress(done, total)` is called after each case."""
-    rows, baseline = _VIEWS[study.view](study, library, progress or (lambda done, total: None))
+def run_study(study, library, progress=None, spec=None) -> dict:
+    """Evaluate a study: `{study, view, baseline, rows}`. `progress(done, total)` is called after each case.
+
+    `spec` is the study's loaded document: problems then also name the place in it.
+    """
+    try:
+        rows, baseline = _VIEWS[study.view](study, library, progress or (lambda done, total: None))
+    except SpecError as error:
+        raise SpecError([_placed(p, spec) for p in error.problems]) from None
     return {"study": study.name, "view": study.view, "baseline": baseline, "rows": clean(rows)}
 
 
@@ -24,6 +34,22 @@ def _describe(setting: Setting) -> dict:
         "workload": setting.workload,
         "set": list(setting.set),
     }
+
+
+def _placed(item: Problem, spec) -> Problem:
+    """The problem with the line of the study that names what it is about."""
+    if spec is None:
+        return item
+    quoted = item.message.split("`")[1::2]
+    path = next((p for p in spec.document.marks if p and str(_value(spec.document.data, p)) in quoted), ("base",))
+    mark: Mark = spec.document.mark(path)
+    return item._replace(mark=mark) if item.mark is None else item._replace(also=(*item.also, (mark, "in this study")))
+
+
+def _value(data, path):
+    for part in path:
+        data = data[part]
+    return data if isinstance(data, str) else None
 
 
 def memory_vs_speed(study, library, progress):
@@ -69,7 +95,7 @@ def _variant(name: str, setting: Setting, against: Setting, study, library) -> d
         "total_bytes": new.memory.total_bytes,
         "tps": new.tps.expected,
         "fits": new.memory.fits,
-        "reason": reason_of(new, old, same),
+        "reason_key": reason_of(new, old, same),
         "figures": figures(new, old),
         "votes": True,
     }
@@ -78,10 +104,13 @@ def _variant(name: str, setting: Setting, against: Setting, study, library) -> d
 def _joined(row, against: Setting, variants: list, printed: list) -> dict:
     first = variants[0]
     out = {"technique": row.name, "against": _describe(against)}
-    for key in ("memory", "speed", "reason"):
+    for key in ("memory", "speed", "reason_key"):
         values = {v[key] for v in variants}
         out[key] = first[key] if len(values) == 1 else None
-    for key in ("memory_ratio", "kv_ratio", "speed_ratio", "total_bytes", "tps", "fits", "figures"):
+    for key, worst in (("memory_ratio", max), ("kv_ratio", max), ("speed_ratio", min)):  # of variants, the least favourable
+        known = [v[key] for v in variants if v[key] is not None]
+        out[key] = worst(known) if known else None
+    for key in ("total_bytes", "tps", "fits", "figures"):
         out[key] = first[key] if len(variants) == 1 else None
     if len(variants) > 1:
         out |= {f"{k}_range": [min(v[k] for v in variants), max(v[k] for v in variants)] for k in ("memory_ratio", "speed_ratio")}
@@ -106,7 +135,7 @@ def techniques(study, library, progress):
                 "against": _describe(against),
                 "variants": variants,
             }
-            | {k: variants[0][k] for k in ("prefill_ratio", "decode_ratio", "reason", "figures")}
+            | {k: variants[0][k] for k in ("prefill_ratio", "decode_ratio", "reason_key", "figures")}
         )
         progress(done, len(study.rows))
     return rows, _describe(base)
@@ -128,7 +157,7 @@ def _phases(name: str, setting: Setting, against: Setting, metric: str | None, m
         "helps": helps,
         "prefill_ratio": prefill,
         "decode_ratio": decode,
-        "reason": reason_of(new, old, 0.03),
+        "reason_key": reason_of(new, old, 0.03),
         "figures": figures(new, old),
     }
 
@@ -183,7 +212,7 @@ def hardware(study, library, progress):
     rows = []
     for name in study.hardware:
         spec = library.load("hardware", name)
-        memory = next(iter(spec.doc.memory.values()))
+        memory = device_tier(spec)[1]
         source = spec.doc.sources.get("bandwidth")
         rows.append(
             {
@@ -234,15 +263,17 @@ def grid(study, library, progress):
         study.techniques or ((),),
         study.workloads or (None,),
     )
-    cells = list(product(*axes))
-    rows = []
-    for model, machine, engine, used, workload in cells:
+    total = prod(map(len, axes))
+    if total > MAX_CELLS:
+        raise problem(f"the grid has {total:,} cells; at most {MAX_CELLS:,}", help="give fewer models, machines, techniques or workloads")
+    rows: list[dict] = []
+    for model, machine, engine, used, workload in product(*axes):
         used = (used,) if isinstance(used, str) else used
         given = {} if workload is None else {k: v for k, v in workload if v is not None}
         setting = base._replace(model=model, hardware=machine, engine=engine, workload=base.workload | given)
         setting = with_techniques(setting, tuple(t for t in used if t not in ("none", "")))
         rows.append(_cell(setting, library))
-        progress(len(rows), len(cells))
+        progress(len(rows), total)
     return rows, _describe(base)
 
 

@@ -55,11 +55,9 @@ class _Binder:
 
     def where(self, node: Call) -> Node:
         condition = self.bind(node.args[0])
-        low, high = span(condition, self.bounds)
-        if low > 0:
-            return self.bind(node.args[1])
-        if high <= 0:
-            return self.bind(node.args[2])
+        low, high = _truth(*span(condition, self.bounds))
+        if low == high:
+            return self.bind(node.args[1 if low else 2])
         return Call("where", (condition, self.bind(node.args[1]), self.bind(node.args[2])))
 
     def simplify(self, node: Node) -> Node:
@@ -190,9 +188,11 @@ def span(node: Node, bounds: Mapping[str, Range]) -> Range:
     if isinstance(node, Neg):
         low, high = span(node.operand, bounds)
         return (-high, -low)
-    if isinstance(node, Call):
-        return _call_span(node, bounds)
-    return _bin_span(node, bounds)
+    try:
+        low, high = _call_span(node, bounds) if isinstance(node, Call) else _bin_span(node, bounds)
+    except OverflowError:
+        return _ANY
+    return _ANY if low != low or high != high else (low, high)
 
 
 def _bin_span(node: Bin, bounds) -> Range:

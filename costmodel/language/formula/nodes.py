@@ -77,9 +77,11 @@ def rebuild(node: Node, parts: tuple) -> Node:
 
 def walk(node: Node) -> Iterator[Node]:
     """Every node of the tree, the root first."""
-    yield node
-    for child in children(node):
-        yield from walk(child)
+    waiting = [node]
+    while waiting:
+        current = waiting.pop()
+        yield current
+        waiting += reversed(children(current))
 
 
 def names(node: Node) -> set[str]:

@@ -61,11 +61,17 @@ def _bound(text: str, offset: int) -> None:
             raise FormulaError(f"nested deeper than {MAX_DEPTH} levels", offset + token.start() + 1)
     if count > 2 * MAX_NODES:
         raise FormulaError(f"the formula has more than {MAX_NODES} terms", offset + 1)
+    odd = re.search(r"[^A-Za-z0-9_.+\-*/()<>=!,\s^\[\]{}'\"%@:&|~]|[#\n\r]", text)
+    if odd:
+        raise FormulaError(
+            f"`{odd[0]}` is not allowed in a formula", offset + odd.start() + 1, "write the formula on one line, without comments"
+        )
     if "^" in text:
         raise FormulaError("`^` is not a power here", offset + text.index("^") + 1, "write `**`")
     for word in re.finditer(r"[A-Za-z_][A-Za-z_0-9]*", text):
         if iskeyword(word[0]) and word[0] not in ("and", "or"):
-            raise FormulaError(f"`{word[0]}` cannot be used in a formula", offset + word.start() + 1, "rename it, e.g. `d_in`")
+            help = "write the opposite comparison" if word[0] == "not" else "rename it, e.g. `d_in`"
+            raise FormulaError(f"`{word[0]}` cannot be used in a formula", offset + word.start() + 1, help)
 
 
 def _tree(text: str, offset: int):
@@ -133,16 +139,18 @@ class _Reader:
             self.fail(tree, "only + - * / and ** are allowed", "use `floor(a / b)` for whole division")
         left, right = self.read(tree.left, depth), self.read(tree.right, depth)
         if op == "**":
-            self.exponent(tree, right)
+            self.exponent(tree, left, right)
         return Bin(op, left, right)
 
-    def exponent(self, tree, node: Node) -> None:
+    def exponent(self, tree, base: Node, node: Node) -> None:
         from .nodes import walk
 
         if any(isinstance(n, Bin) and n.op == "**" for n in walk(node)):
             self.fail(tree.right, "a power in an exponent is not allowed")
         if isinstance(node, Num) and not (node.value == int(node.value) and 0 <= node.value <= MAX_EXPONENT):
             self.fail(tree.right, f"an exponent is a whole number from 0 to {MAX_EXPONENT}")
+        if isinstance(node, Num) and _degree(base) * node.value > MAX_EXPONENT:
+            self.fail(tree, f"powers of powers reach past {MAX_EXPONENT}")
 
     def on_Compare(self, tree, depth) -> Node:
         ops = [_CMP.get(type(o).__name__) for o in tree.ops]
@@ -152,6 +160,9 @@ class _Reader:
 
     def on_BoolOp(self, tree, depth) -> Node:
         op = type(tree.op).__name__.lower()
+        for value in tree.values:
+            if type(value).__name__ not in ("Compare", "BoolOp"):
+                self.fail(value, f"`{op}` joins comparisons", "write `a > 0`")
         node = self.read(tree.values[0], depth)
         for value in tree.values[1:]:
             node = Bin(op, node, self.read(value, depth))
@@ -166,7 +177,17 @@ class _Reader:
         low, high = FUNCTIONS[name]
         if tree.keywords or not low <= len(tree.args) <= high:
             self.fail(tree, f"`{name}` takes {low if low == high else f'{low} to {high}'} arguments")
+        if name == "where" and type(tree.args[0]).__name__ not in ("Compare", "BoolOp"):
+            self.fail(tree.args[0], "`where` starts with a comparison", "write `where(a > 0, b, c)`")
         return Call(name, tuple(self.read(a, depth) for a in tree.args))
+
+
+def _degree(node: Node) -> int:
+    """The product of the whole-number exponents on the deepest chain of powers."""
+    from .nodes import children
+
+    below = max((_degree(c) for c in children(node)), default=1)
+    return below * int(node.right.value) if isinstance(node, Bin) and node.op == "**" and isinstance(node.right, Num) else below
 
 
 def _plain(tree) -> str:

@@ -13,7 +13,15 @@ ABSENT = {"repeat": 0}
 
 def dense_dims(given) -> dict:
     """The canonical dims of a decoder's inputs."""
-    return {"L": given["L"], "d": given["d"], "d_ff": given["ff"], "n_q": given["h"], "n_kv": given["kv"], "d_h": given["hd"], "vocab": given["V"]}
+    return {
+        "L": given["L"],
+        "d": given["d"],
+        "d_ff": given["ff"],
+        "n_q": given["h"],
+        "n_kv": given["kv"],
+        "d_h": given["hd"],
+        "vocab": given["V"],
+    }
 
 
 @reproduces("params_llama2_13b", "params_llama31_8b", "params_llama31_70b", "params_mistral_7b")
@@ -27,7 +35,15 @@ def dense(given, folder):
 def dense_tied(given, folder):
     """Parameters of a tied decoder whose norms are not counted."""
     desk = Desk(folder)
-    dims = {"L": given["L"], "d": given["D"], "d_ff": given["F"], "n_q": given["N"], "n_kv": given["K"], "d_h": given["H"], "vocab": given["V"]}
+    dims = {
+        "L": given["L"],
+        "d": given["D"],
+        "d_ff": given["F"],
+        "n_q": given["N"],
+        "n_kv": given["K"],
+        "d_h": given["H"],
+        "vocab": given["V"],
+    }
     return desk.compile(decoder(desk, **dims, tied=1, norm_affine=0)).params()
 
 
@@ -61,7 +77,14 @@ def deepseek(desk: Desk, given):
     """A DeepSeek model: latent attention, leading dense layers, shared and routed experts."""
     dims = {"L": given["L"], "d": given["d"], "n_q": given["h"], "vocab": given["V"], "q_rank": given["qr"], "kv_rank": given["kvr"]}
     dims |= {"nope": given["nope"], "rope": given["rope"], "d_v": given["v"], "L_dense": given["dl"], "d_ff": given["dff"]}
-    dims |= {"E": given["E"], "k": given["k"], "d_e": given["ff"], "shared": given["sh"], "d_shared": "= shared * d_e", "router_bias": given["gb"]}
+    dims |= {
+        "E": given["E"],
+        "k": given["k"],
+        "d_e": given["ff"],
+        "shared": given["sh"],
+        "d_shared": "= shared * d_e",
+        "router_bias": given["gb"],
+    }
     return desk.compile(desk.model(architecture="mla", dims=dims, weights={"format": "bf16"}))
 
 
