@@ -6,18 +6,14 @@ from .solve.prediction import Prediction
 
 LIMIT = 10**12
 """Most tokens or sequences."""
-_library = None
 _runnables: dict = {}
 
 
 def library():
     """The shared document library."""
-    global _library
-    if _library is None:
-        from .library import Library
+    from .library import shared
 
-        _library = Library()
-    return _library
+    return shared()
 
 
 def load_model(x):
@@ -96,10 +92,3 @@ def _count(name: str, value, low: int = 1, high: int = LIMIT) -> int:
     if number is None or isinstance(value, bool) or not low <= number <= high:
         raise problem(f"{name}: want a whole number from {low} to {high:,}, got {value!r}")
     return number
-
-
-def compile_model(model, techniques=(), sets=()):
-    """`costmodel.compile`: the :class:`costmodel.Program` of a model under techniques: its rows and, as sympy, its FLOPs and bytes."""
-    from .compile.build import program_of
-
-    return program_of(library(), model, (techniques,) if isinstance(techniques, str) else tuple(techniques), sets)

@@ -129,9 +129,8 @@ def cached_runnable(model: str, hardware: str, engine, techniques, devices: int,
     request = (str(model), str(hardware), engine, tuple(techniques), devices, tuple(sets))
     source = load(request)
     if source is None:
-        from .api import library as shared
         from .compile.build import Case, build_source
-        from .library import FOLDERS
+        from .library import FOLDERS, shared
 
         library = library or shared()
         source, files = build_source(Case(model, hardware, engine, techniques, devices, sets), library)

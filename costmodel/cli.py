@@ -156,7 +156,7 @@ def predict(model, hardware, techniques, engine, prompt, output, context, batch,
 @click.option("--columns", type=click.IntRange(40, 400), default=80, help="Width of text tables (default 80).")
 def matrix(study, models, hardware, engines, techniques, prompts, contexts, batches, output, filters, sort, fmt, lang, columns):
     """Evaluate STUDY (by default the memory-against-speed table), or a grid given by options."""
-    from .api import library
+    from .library import shared as library
     from .report.render import render_study
     from .solve.grid import ad_hoc, select
     from .solve.progress import Progress
@@ -176,7 +176,7 @@ def matrix(study, models, hardware, engines, techniques, prompts, contexts, batc
 @click.option("--format", "fmt", type=click.Choice(["text", "json"]), default="text")
 def check(tok_s, model, hardware, techniques, engine, prompt, output, context, batch, devices, sets, lang, fmt):
     """Judge a measured decode speed TOK_S: impossible (exit 1), fast, normal or slow."""
-    from .api import library
+    from .library import shared as library
     from .solve.check import check as judge
 
     if not tok_s < 1e12:

@@ -259,6 +259,17 @@ class Library:
         return found if found else self.locate(kind, parent, place, parents=True)
 
 
+_shared: Library | None = None
+
+
+def shared() -> Library:
+    """The library of this process, made on first use."""
+    global _shared
+    if _shared is None:
+        _shared = Library()
+    return _shared
+
+
 def _files(folder: Path) -> dict[str, Path]:
     """Name to file of a folder and those below it."""
     found: dict[str, Path] = {}

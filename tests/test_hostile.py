@@ -64,7 +64,7 @@ class Bench:
 
     def run(self, *args: str, limit: float = LIMIT, color: bool = False):
         """The click result; a crash is re-raised, a run past `limit` seconds too."""
-        self.monkeypatch.setattr(api, "_library", None)
+        self.monkeypatch.setattr(library, "_shared", None)
         self.monkeypatch.setattr(api, "_runnables", {})
 
         def stop(*_):

@@ -12,9 +12,10 @@ class _Callable(ModuleType):
 
     def __call__(self, model, techniques=(), sets=()):
         """The program of a model under techniques: its rows and, as sympy, its FLOPs and bytes."""
-        from ..api import compile_model
+        from ..library import shared
+        from .build import program_of
 
-        return compile_model(model, techniques, sets)
+        return program_of(shared(), model, (techniques,) if isinstance(techniques, str) else tuple(techniques), sets)
 
 
 sys.modules[__name__].__class__ = _Callable

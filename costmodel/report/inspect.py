@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from ..api import library
 from ..compile.program import compile_program
 from ..language.problem import Mark, Source
+from ..library import shared as library
 from ..sizes import both_bytes, scaled
 from ..solve.export import clean
 from .table import text_table

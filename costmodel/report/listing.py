@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from fnmatch import fnmatchcase
 
-from ..api import library
 from ..compile.machine import device_tier
 from ..language.problem import SpecError, problem, suggest
 from ..library import FOLDERS
+from ..library import shared as library
 from ..sizes import capacity, scaled
 from .table import text_table
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .prediction import Record
+from .record import Record
 
 MARGIN = 1.02
 """A figure counts as impossible only above the ceiling by more than the rounding of stated figures."""

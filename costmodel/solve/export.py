@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .prediction import Record
+from .record import Record
 
 PHASE = ("flops", "bytes", "intensity", "ridge", "attainable_flops", "regime", "floor_s", "expected_s", "link_bytes", "bytes_by")
 MEMORY = (

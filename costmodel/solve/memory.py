@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .prediction import INFINITE, Record
+from .record import INFINITE, Record
 from .steps import prefill_groups
 
 

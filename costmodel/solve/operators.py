@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..compile.mixed import mixed_rows, row_seconds
-from .prediction import Record, attainable
+from .record import Record, attainable
 from .steps import prefill_groups
 
 KINDS = ("weights", "kv", "state", "activations")

@@ -166,7 +166,7 @@ def phases(study, library, progress):
     """Prefill against decode: unit of work, operation, intensity, bound, what it decides and what makes it faster."""
     base = setting_of(study.base)
     p = evaluate(base, library)
-    more = {"flops": _doubled(base, p, "compute"), "bytes": _doubled(base, p, "bandwidth")}
+    more = {"flops": _doubled(base, p, "compute", library), "bytes": _doubled(base, p, "bandwidth", library)}
     changed = {k: evaluate(s, library) for k, s in more.items()}
     progress(1, 1)
     rows = []
@@ -193,11 +193,9 @@ def phases(study, library, progress):
     return rows, _describe(base)
 
 
-def _doubled(base: Setting, p, what: str) -> Setting:
+def _doubled(base: Setting, p, what: str, library) -> Setting:
     """The case on a machine with twice the peak rates, or twice the bandwidth."""
-    from ..api import library
-
-    spec = library().load("hardware", base.hardware)
+    spec = library.load("hardware", base.hardware)
     tier = next(iter(spec.doc.memory))
     sets: tuple[str, ...]
     if what == "bandwidth":
