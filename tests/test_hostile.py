@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from costmodel import api, cache
+from costmodel import api, cache, library
 from costmodel.cli import main
 from costmodel.schema import KINDS, model_of
 
