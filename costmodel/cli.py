@@ -125,7 +125,10 @@ def main():
 @click.option("--must-fit", is_flag=True, help="Exit 1 when it does not fit in memory.")
 @click.option("--format", "fmt", type=click.Choice(["text", "json", "markdown", "csv"]), default="text")
 def predict(model, hardware, techniques, engine, prompt, output, context, batch, devices, sets, lang, operators, must_fit, fmt):
-    """Predict MODEL (a name or a document's path) on HW: speed, memory, and what limits it."""
+    """Predict speed and memory of a model on a machine.
+
+    MODEL and HW are names (`costmodel list`) or paths of documents. Says what limits each phase and what was assumed.
+    """
     from .report.predict import predict_render
 
     p = _prediction(model, hardware, techniques, engine, prompt, output, context, batch, devices, sets)
@@ -155,7 +158,11 @@ def predict(model, hardware, techniques, engine, prompt, output, context, batch,
 @click.option("--lang", type=click.Choice(["en", "ko"]), default="en")
 @click.option("--columns", type=click.IntRange(40, 400), default=80, help="Width of text tables (default 80).")
 def matrix(study, models, hardware, engines, techniques, prompts, contexts, batches, output, filters, sort, fmt, lang, columns):
-    """Evaluate STUDY (by default the memory-against-speed table), or a grid given by options."""
+    """Evaluate a study, or a grid of options.
+
+    STUDY is a name or path; by default the memory-against-speed table. With --model, --hw, --technique, --prompt,
+    --context or --batch: every combination of what is given.
+    """
     from .library import shared as library
     from .report.render import render_study
     from .solve.grid import ad_hoc, select
@@ -175,7 +182,10 @@ def matrix(study, models, hardware, engines, techniques, prompts, contexts, batc
 @shared
 @click.option("--format", "fmt", type=click.Choice(["text", "json"]), default="text")
 def check(tok_s, model, hardware, techniques, engine, prompt, output, context, batch, devices, sets, lang, fmt):
-    """Judge a measured decode speed TOK_S: impossible (exit 1), fast, normal or slow."""
+    """Judge a measured decode speed.
+
+    TOK_S tokens per second and user are impossible (exit 1), fast, normal or slow on this machine.
+    """
     from .library import shared as library
     from .solve.check import check as judge
 
@@ -208,7 +218,11 @@ def check(tok_s, model, hardware, techniques, engine, prompt, output, context, b
 @click.argument("pattern", required=False)
 @click.option("--format", "fmt", type=click.Choice(["text", "json"]), default="text")
 def list_(kind, pattern, fmt):
-    """List documents: hardware, models, techniques, engines, studies, formats or operators; PATTERN filters names."""
+    """List documents of a kind.
+
+    KIND is hardware, models, techniques, engines, studies, formats, operators or classes (of hardware); PATTERN filters
+    names (`rtx40`, `qwen*`) and, for hardware, classes.
+    """
     from .report.listing import listing
 
     click.echo(listing(kind, pattern, fmt))
@@ -217,7 +231,10 @@ def list_(kind, pattern, fmt):
 @main.command()
 @click.argument("files", nargs=-1, required=True)
 def validate(files):
-    """Check documents (files or folders): schema, units, formulas, sources, published sizes."""
+    """Check documents, as CI does.
+
+    FILES are documents or folders: schema, units, formulas, references, sources, published sizes.
+    """
     from .solve.validate import validate_files
 
     done, warnings, problems = validate_files(files)
@@ -232,7 +249,10 @@ def validate(files):
 @click.argument("kind", required=False)
 @click.option("--write", metavar="DIR", help="Write the schema of every kind into a folder.")
 def schema(kind, write):
-    """Print the JSON Schema of a KIND of document, or write all of them."""
+    """Print JSON Schemas for editors.
+
+    Of one KIND of document, of all, or written into a folder.
+    """
     from .report.schemas import schema_text, write_schemas
 
     click.echo(write_schemas(write) if write else schema_text(kind))
@@ -242,7 +262,10 @@ def schema(kind, write):
 @click.argument("files", nargs=-1, required=True)
 @click.option("--format", "fmt", type=click.Choice(["text", "json"]), default="text")
 def inspect(files, fmt):
-    """Sizes and counts of model documents (names or paths)."""
+    """Count what models hold.
+
+    FILES are model documents or names: parameters, KV bytes per token, state, stored bytes.
+    """
     from .report.inspect import inspect_text
 
     click.echo(inspect_text(files, fmt))

@@ -117,16 +117,31 @@ def test_doctests(page):
     assert not result.failed, "".join(report)
 
 
-COMMANDS = [(where, line[2:]) for where, text in blocks("console") for line in text.splitlines() if line.startswith("$ costmodel")]
+def commands() -> list[tuple[str, str, list[str]]]:
+    """(page and line, command line, printed lines) of every console block."""
+    found = []
+    for where, text in blocks("console"):
+        for part in re.split(r"^\$ ", text, flags=re.M)[1:]:
+            line, *printed = part.splitlines()
+            found.append((where, line, printed))
+    return found
 
 
-@pytest.mark.parametrize("command", [pytest.param(c, id=f"{w} {c[:60]}") for w, c in COMMANDS])
-def test_commands_exit_as_the_page_says(tmp_path, monkeypatch, command):
+COMMANDS = [(where, line, printed) for where, line, printed in commands() if line.startswith("costmodel")]
+
+
+@pytest.mark.parametrize(("command", "printed"), [pytest.param(c, p, id=f"{w} {c[:60]}") for w, c, p in COMMANDS])
+def test_commands_print_and_exit_as_the_page_says(tmp_path, monkeypatch, command, printed):
+    """Every shown line is printed, in order; a `…` line, or a `…` at the end of one, stands for what is left out."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
     (tmp_path / "specs").symlink_to(ROOT / "specs")
     words, _, note = command.partition(" # exits ")
-    result = CliRunner().invoke(main, shlex.split(words)[1:])
+    result = CliRunner().invoke(main, shlex.split(words)[1:], prog_name="costmodel")
     assert result.exit_code == int(note or 0), result.output
+    rest = iter(result.output.replace(f"{ROOT}/", "").splitlines())
+    for line in (p.rstrip() for p in printed if p != "…"):
+        assert any(line == r.rstrip() or (line.endswith("…") and r.startswith(line[:-1])) for r in rest), f"not printed: {line}"
 
 
 def anchors(page: Path) -> set[str]:

@@ -2,20 +2,66 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import json
+import textwrap
+from itertools import pairwise
 from pathlib import Path
+from typing import get_args
+
+from pydantic import BaseModel
 
 from ..language.problem import problem, suggest
 from ..schema import KINDS, model_of
 
 
 def schema_of(kind: str) -> dict:
-    """The schema of one kind."""
-    schema = model_of(kind).model_json_schema(by_alias=True)
+    """The schema of one kind, with the docstrings under fields as descriptions."""
+    cls = model_of(kind)
+    schema = cls.model_json_schema(by_alias=True)
+    classes = {c.__name__: c for c in _classes(cls, {})}
+    for name, part in {cls.__name__: schema, **schema.get("$defs", {})}.items():
+        for field, text in _field_docs(classes[name]).items():
+            if field in part.get("properties", {}):
+                part["properties"][field]["description"] = text
     schema["$schema"] = "http://json-schema.org/draft-07/schema#"
     schema["$id"] = f"costmodel/{kind}@1"
     schema["properties"]["schema"] = {"const": f"costmodel/{kind}@1"}
     return json.loads(json.dumps(schema).replace("#/$defs/", "#/definitions/").replace('"$defs"', '"definitions"'))
+
+
+def _classes(cls, seen: dict) -> dict:
+    """A pydantic class and all that its fields use."""
+    if cls in seen:
+        return seen
+    seen[cls] = True
+    for field in cls.model_fields.values():
+        for inner in _models(field.annotation):
+            _classes(inner, seen)
+    return seen
+
+
+def _models(annotation) -> list:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [m for part in get_args(annotation) for m in _models(part)]
+
+
+def _field_docs(cls) -> dict[str, str]:
+    """Texts that stand under the fields of a class and its parents. (Reading them costs a parse, so pydantic is not asked to.)"""
+    docs: dict[str, str] = {}
+    for base in reversed(cls.__mro__):
+        if not issubclass(base, BaseModel) or base is BaseModel:
+            continue
+        body = ast.parse(textwrap.dedent(inspect.getsource(base))).body[0]
+        lines = body.body if isinstance(body, ast.ClassDef) else []
+        for line, following in pairwise(lines):
+            if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name) and isinstance(following, ast.Expr):
+                text = getattr(following.value, "value", None)
+                if isinstance(text, str):
+                    docs[line.target.id] = inspect.cleandoc(text)
+    return docs
 
 
 def schema_text(kind: str | None) -> str:

@@ -33,7 +33,7 @@ def refuse(message: str, help: str | None = None, column: int | None = None) -> 
 class Part(BaseModel):
     """A mapping inside a document: unknown fields are refused, values are frozen."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True, use_attribute_docstrings=True, validate_default=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True, validate_default=True)
 
 
 class Title(Part):
