@@ -122,11 +122,20 @@ def save(request: tuple, source: str, files, folders) -> None:
         return
 
 
+def _own_roots(library) -> tuple:
+    """The folders of a library other than the shared one, whose names may mean other documents."""
+    if library is None:
+        return ()
+    from .library import shared
+
+    return () if library is shared() else tuple(map(str, library.roots))
+
+
 def cached_runnable(model: str, hardware: str, engine, techniques, devices: int, sets, library=None):
     """A runnable from the cache, or compiled and kept."""
     from .compile.runnable import Runnable
 
-    request = (str(model), str(hardware), engine, tuple(techniques), devices, tuple(sets))
+    request = (str(model), str(hardware), engine, tuple(techniques), devices, tuple(sets), _own_roots(library))
     source = load(request)
     if source is None:
         from .compile.build import Case, build_source

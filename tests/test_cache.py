@@ -34,7 +34,7 @@ def test_a_changed_document_is_seen(home, desk, monkeypatch):
     path = desk.machine(100, 1)
     assert run(path).tps.rule_of_thumb == pytest.approx(100 / 4.7)
     Path(path).write_text(Path(path).read_text().replace("100 GB/s", "200 GB/s"))
-    assert cache.load(("8b", path, None, (), 1, ())) is None
+    assert cache.load(("8b", path, None, (), 1, (), ())) is None
 
 
 def test_a_tampered_entry_is_ignored(home):

@@ -30,7 +30,7 @@ class Case:
 
 def load_uses(library: Library, techniques, sets, devices: int) -> list[Use]:
     """Techniques in use; `devices` above one adds tensor parallelism unless it is given."""
-    uses = [t if isinstance(t, Use) else read_use(library, t, sets) for t in techniques]
+    uses = [t.with_sets(sets) if isinstance(t, Use) else read_use(library, t, sets) for t in techniques]
     names = {u.name for u in uses}
     if devices > 1 and not names & {"tensor-parallel", "pipeline-parallel"}:
         uses.append(read_use(library, f"tensor-parallel:ways={devices}"))
@@ -124,7 +124,7 @@ def describe(machine: Machine) -> dict:
         "layers": machine.layers(),
         "kv_width": _kv_width(machine),
         "devices": machine.devices,
-        "format": program.model.doc.weights.format,
+        "format": program.weights_format,
         "params": program.params(),
         "rows": row_table(machine),
         "notes": _notes(machine),

@@ -47,14 +47,14 @@ class Emitter:
         """One pass over one group: totals, floor and expected seconds."""
         lines = [f"def step({_ARGS}, c):"]
         body = [
-            "f = w = k = s = a = l = st = fw = fk = hw = x = 0",
+            "f = w = k = s = a = l = st = fw = fk = fs = hw = hb = x = 0",
             *(f"{v} = 0" for v in self.sums()),
         ]
         for group, repeat in self.merged():
             body += self.row_lines(group, repeat)
         body += self.overheads()
         body += self.floor_lines()
-        body.append("return f, w, k, s, a, l, st, q, x if x > q else q, fl")
+        body.append("return f, w, k, s, a, l, st, q, x if x > q else q, fl, ms")
         unpack = [f"({', '.join(self.coefs.values())},) = c"] if self.coefs else []
         return "\n".join(lines + ["    " + line for line in unpack + body]) + "\n"
 
@@ -93,6 +93,12 @@ class Emitter:
         if t["f"] != Num(0):
             rate = "" if item.rate == Num(1) else f" / {python(item.rate)}"
             lines.append(f"F_{item.unit}_{item.math} += {n}f_{rate}")
+        if t["s"] != Num(0) and item.unit == "device":
+            lines.append(f"fs += {n}s_")
+        if item.unit == "host":
+            moved = [f"{v}_" for v in ("w", "k", "s", "a") if t[v] != Num(0)]
+            if moved:
+                lines.append(f"hb += {n}({' + '.join(moved)})")
         lines += self.compulsory(item, n)
         time = self.row_time(item)
         if time:
@@ -157,16 +163,20 @@ class Emitter:
         return [] if node == Num(0) else [f"x += {python(node)}"]
 
     def floor_lines(self) -> list[str]:
-        """`q`: the longest of the resources; `fl`: the compute seconds."""
+        """`q`: the longest of the resources; `fl`, `ms`: seconds of compute and of memory, device and host together."""
         compute: dict[str, list[str]] = {"device": [], "host": []}
         for name in self.sums():
             if name.startswith("F_"):
                 _, unit, math = name.split("_")
                 rate = ("pk_" if unit == "device" else "hpk_") + math
                 compute[unit].append(f"{name} * {self.inverse(rate, Num(1))}")
-        lines = [f"fl = {' + '.join(compute['device']) or '0'}"]
-        floors = ["fl", f"(fw + fk + s) * {self.inverse('bw', Num(1))}"]
-        if compute["host"] or any(p.unit == "host" for p in self.machine.placed):
+        on_host = bool(compute["host"]) or any(p.unit == "host" for p in self.machine.placed)
+        bandwidth = self.inverse("bw", Num(1))
+        lines = [f"fd = {' + '.join(compute['device']) or '0'}", f"fl = {' + '.join(['fd', *compute['host']])}"]
+        host_memory = f" + hb * {self.inverse('hram', Num(1))}" if on_host else ""
+        lines.append(f"ms = (w + k + s + a - st - hb) * {bandwidth}{host_memory}")
+        floors = ["fd", f"(fw + fk + fs) * {self.inverse('bw', Num(1))}"]
+        if on_host:
             floors += [" + ".join(compute["host"]) or "0", f"hw * {self.inverse('hram', Num(1))}"]
         floors += [f"{name} * {self.inverse(name[2:], Num(1))}" for name in self.sums() if name.startswith("S_")]
         if "peer" in self.machine.rates:
@@ -216,7 +226,8 @@ class Emitter:
         if entry is None:
             return "also = None\n"
         values = ", ".join(python(entry.node[n]) for n in ("T", "S", "R", "repeat"))
-        return f"def also(prompt, output, context, batch):\n    return {values}\n"
+        batch = python(self.machine.program.fields["batch"].node)
+        return f"def also(prompt, output, context, batch):\n    batch = {batch}\n    return {values}\n"
 
     def coef_function(self) -> str:
         """Coefficients from rates."""

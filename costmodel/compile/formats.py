@@ -82,7 +82,9 @@ def _shares(spec: Spec, entry, path: tuple, dims: Mapping) -> list[tuple[str, fl
     env.setdefault("d_e", env["d_ff"])
     try:
         for name, node in spec.doc.let.items():
-            env[name] = number(bind(node, spec.doc.let), env)
+            for _ in spec.doc.let:  # helpers may refer to one another in any order
+                node = bind(node, spec.doc.let)
+            env[name] = number(node, env)
         shares = {f: number(parse(v), env) for f, v in entry.items() if v != "rest"}
     except FormulaError as error:
         raise SpecError(Problem(f"format `{spec.doc.name}`: {error}", spec.mark(*path), error.help)) from None

@@ -61,7 +61,7 @@ def mixed_step(runnable, groups):
     compulsory = streamed = expected = 0.0
     flops: dict = {}
     tiers: dict = {}
-    host_bytes = 0.0
+    host_bytes = host_moved = 0.0
     for info, row in zip(meta["rows"], mixed_rows(runnable, groups), strict=True):
         unit, repeat, math, rate, streams = info[4], info[5], info[6], info[7], info[9]
         for i in range(6):
@@ -78,6 +78,7 @@ def mixed_step(runnable, groups):
         low = repeat * (kept_w * row[6] + kept_k * row[7])
         if unit == "host":
             host_bytes += low
+            host_moved += repeat * sum(row[1:5])
         else:
             compulsory += low + repeat * row[3]
         expected += repeat * row_seconds(info, row, rates, M)[0]
@@ -90,7 +91,10 @@ def mixed_step(runnable, groups):
     if totals[5]:
         floors.append(totals[5] / rates["peer"])
     floor = max(floors)
-    return (*totals, streamed, floor, max(expected, floor), compute)
+    memory = (sum(totals[1:5]) - streamed - host_moved) / rates["bw"]
+    memory += host_moved / rates["hram"] if host_moved else 0.0
+    host_compute = sum(v / rates["hpk_" + m] for (u, m), v in flops.items() if u == "host" and v)
+    return (*totals, streamed, floor, max(expected, floor), compute + host_compute, memory)
 
 
 def overhead_seconds(meta: dict, M: float) -> float:

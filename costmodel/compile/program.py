@@ -31,6 +31,7 @@ class Program:
             self.files |= set(use.spec.files)
         self.rows: list[Row] = []
         self.dims: dict = {}
+        self.weights_format = ""
         self.formulas: dict[str, Node] = {}
         self.fields, self.also, self.machine = merge_schedules(uses)
 
@@ -267,6 +268,7 @@ def _base_formats(program: Program, rows: list[Row], base: Spec) -> None:
     A stand-in model takes the formats of the model that it stands in for, at their natural size.
     """
     library, doc = program.library, base.doc
+    program.weights_format = doc.weights.format
     name, size = doc.weights.format, doc.weights.size if base is program.model else None
     mark = base.mark("weights", "format")
     factor = 1.0

@@ -41,6 +41,10 @@ def prove(machine: Machine, source: str) -> Runnable:
 
 def _prove_efficiencies(machine: Machine) -> None:
     """An efficiency that depends on M must stay above zero."""
+    overhead = machine.pass_overhead()
+    for M in (1, 2, 512, 10**6):
+        if _wrong(overhead, {"M": M}):
+            raise SpecError(Problem(f"the fixed time of a pass {_wrong(overhead, {'M': M})} at M={M}", machine.engine.mark("overhead")))
     for item in machine.placed:
         for field, node in item.eff.items():
             for M in (1, 2, 512, 10**6):

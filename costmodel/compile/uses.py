@@ -25,6 +25,12 @@ class Use:
         """Numeric knobs as formula nodes."""
         return {k: Num(v) for k, v in self.values.items() if isinstance(v, (int, float)) and not isinstance(v, bool)}
 
+    def with_sets(self, sets: tuple) -> Use:
+        """A copy with the `tech.<name>.<knob>` overrides that are meant for it."""
+        twin = Use(self.spec, dict(self.values), dict(self.marks))
+        _apply_sets(twin, sets)
+        return twin
+
     def text(self) -> str:
         """Canonical spelling, with every knob."""
         given = ",".join(f"{k}={v}" for k, v in self.values.items() if v is not None)
@@ -58,12 +64,16 @@ def read_use(library: Library, text: str, sets: tuple = ()) -> Use:
             raise problem(f"knob `{key}` is given twice", mark, "keep one", [(given[key], "and here")])
         given[key] = mark
         assign(use, key, parse(Source(source.name, value.strip() or "null")).data, mark)
-    for path, value, mark in sets:
-        if path[0] == spec.doc.name:
-            if len(path) != 2:
-                raise problem("set a knob as tech.<technique>.<knob>=value", mark, suggest("", spec.doc.knobs))
-            assign(use, path[1], value, mark)
+    _apply_sets(use, sets)
     return use
+
+
+def _apply_sets(use: Use, sets: tuple) -> None:
+    for path, value, mark in sets:
+        if path[0] == use.name:
+            if len(path) != 2:
+                raise problem("set a knob as tech.<technique>.<knob>=value", mark, suggest("", use.spec.doc.knobs))
+            assign(use, path[1], value, mark)
 
 
 def assign(use: Use, key: str, value, mark: Mark) -> None:

@@ -70,8 +70,13 @@ def parse_sets(texts) -> dict[str, list]:
             raise problem(f"`{path.strip()}` is set twice", mark, "keep one", [(earlier[2], "and here")])
         found.setdefault(head, []).append((tuple(rest), parsed, mark))
     for sets in found.values():
-        sets.sort(key=lambda item: item[0] != ("weights", "format"))  # the format first: it clears a size that is not its own
+        sets.sort(key=lambda item: _order(item[0]))
     return found
+
+
+def _order(path: tuple) -> int:
+    """What clears other entries comes before them: the format before its size, dims and blocks before checks."""
+    return 0 if path == ("weights", "format") or path[0] in ("dims", "blocks") else 1
 
 
 def override(document: Document, path: tuple, value, mark: Mark) -> Document:

@@ -71,7 +71,7 @@ def _table() -> dict[str, tuple[float, Dim]]:
 
 
 UNITS = _table()
-_QUANTITY = re.compile(r"\s*([-+]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+(?:_[0-9]+)*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)\s*([^\d\s].*?)\s*\Z")
+_QUANTITY = re.compile(r"\s*([-+]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+(?:_[0-9]+)*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)\s*([A-Za-zµ%].*?)\s*\Z")
 _USUAL = {BYTE: "64 GiB", BYTE_RATE: "89.6 GB/s", FLOP_RATE: "10 TFLOP/s", SECOND: "4 us", WATT: "300 W", RATE: "2.5 GHz"}
 
 

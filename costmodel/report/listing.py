@@ -26,7 +26,7 @@ def listing(kind: str | None, pattern: str | None, fmt: str) -> str:
         )
     found = KINDS.get(kind) or (kind if kind in FOLDERS else None)
     if kind == "classes":
-        rows = classes()
+        rows = [r for r in classes() if not pattern or fnmatchcase(r["name"], pattern if "*" in pattern else f"*{pattern}*")]
     elif found is None:
         raise problem(f"no kind `{kind}`", None, suggest(kind, [*KINDS, "classes"]))
     else:

@@ -119,7 +119,7 @@ def _in_range(result, low, high, strict: bool):
     if abs(result) > 1e30 or (strict and 0 < result < 1e-15):
         raise refuse(f"{result:g} is not a plausible value")
     if low is not None and (result < low or (strict and result <= low)):
-        raise refuse(f"want a value greater than {low}, got {result:g}")
+        raise refuse(f"want {'a value greater than' if strict else 'at least'} {low}, got {result:g}")
     if high is not None and result > high:
         raise refuse(f"want at most {high}, got {result:g}")
     return result
@@ -152,8 +152,8 @@ def _time(value: Any) -> Node | None:
         return Bin("*", Num(units.quantity(value, SECOND)), Name("second"))
     except UnitError as error:
         if not isinstance(value, str):
-            if value is None:
-                return None
+            if value is None or value == 0:
+                return None if value is None else Num(0)
             raise refuse(str(error), error.help) from None
         return _formula(value)
 

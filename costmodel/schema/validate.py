@@ -63,6 +63,9 @@ def _params(document: Document) -> dict:
             except (UnitError, FormulaError) as error:
                 failed[name] = error
         if len(failed) == len(waiting):
+            if len(failed) > 1 and all("unknown name" in str(e) and str(e).split("`")[1] in failed for e in failed.values()):
+                first = next(iter(failed))
+                raise SpecError(Problem(f"params go in a circle: {', '.join(failed)}", document.mark(("params", first))))
             raise SpecError([Problem(f"params.{n}: {e}", document.mark(("params", n)), e.help) for n, e in failed.items()])
         waiting = {name: waiting[name] for name in failed}
     return known
@@ -132,6 +135,10 @@ def _words(kind: str, context: dict, error: Mapping[str, Any]) -> tuple[str, str
         return f"want true or false, got {shown}", None
     if kind == "string_pattern_mismatch":
         return f"{shown} is not a valid name", "letters, digits, `.`, `_` and `-`; lower case for documents"
+    if kind in ("greater_than_equal", "less_than_equal", "greater_than", "less_than"):
+        word = {"greater_than_equal": "at least", "less_than_equal": "at most", "greater_than": "more than", "less_than": "less than"}[kind]
+        limit = next(iter(context.values()), "")
+        return f"want {word} {limit}, got {shown}", None
     if kind == "string_too_long":
         return f"the text is longer than {context.get('max_length')} characters", None
     return error["msg"][:1].lower() + error["msg"][1:], None

@@ -97,6 +97,8 @@ def _holds(value, op: str, want: str) -> bool:
         text = ",".join(map(str, value)) if isinstance(value, list) else str(value).lower() if not isinstance(value, str) else value
         same = fnmatchcase(text, want) or (value is None and want in ("", "null", "none"))
         return same if op == "=" else not same if op == "!=" else False
+    if want in ("null", "none"):
+        return op == "!="
     number = float(want)
     return {
         "=": value == number,

@@ -26,8 +26,8 @@ def memory_of(prediction) -> Record:
         capacity_bytes=meta["capacity"],
         usable_bytes=usable,
         fits=fits,
-        max_context=_largest(lambda n: sum(device_lines(prediction, n, prediction.batch).values()), usable),
-        max_batch=_largest(lambda b: sum(device_lines(prediction, tokens, b).values()), usable),
+        max_context=_largest(lambda n: _fits(prediction, n, prediction.batch), usable),
+        max_batch=_largest(lambda b: _fits(prediction, tokens, b), usable),
         tiers=tiers,
     )
 
@@ -37,9 +37,9 @@ def device_lines(prediction, tokens: int, batch: int) -> dict:
     runnable = prediction.decoder
     same = batch == prediction.batch and tokens == prediction.context + prediction.output
     plan = prediction.plan if same else prediction.runnable.at(prediction.prompt, prediction.output, prediction.context, batch)
-    kv, state = (0, 0) if plan[15] else runnable.held(plan[0], tokens)[:2]
+    kv, state = runnable.held(plan[0], tokens)[:2]
     if plan[15]:
-        state = runnable.held(plan[0], tokens)[1]
+        kv = 0
     draft = 0
     if (
         prediction.runnable.also is not None
@@ -77,10 +77,11 @@ def _scratch(runnable, B, T, S, R) -> float:
     return hidden + runnable.scratch(B, part, S + T - part, R, B * part, B * R)
 
 
-def lower_tiers(prediction, tokens: int) -> dict:
+def lower_tiers(prediction, tokens: int, batch: int | None = None) -> dict:
     """Bytes on the host and the disk, with their capacity."""
     runnable = prediction.decoder
-    _, _, host, disk = runnable.held(prediction.plan[0], tokens)
+    plan = prediction.plan if batch is None else prediction.runnable.at(prediction.prompt, prediction.output, prediction.context, batch)
+    _, _, host, disk = (0, 0, 0, 0) if plan[15] else runnable.held(plan[0], tokens)
     out = {}
     for tier, kv in (("host", host), ("disk", disk)):
         weights = runnable.meta["stored"].get(tier, 0)
@@ -91,12 +92,20 @@ def lower_tiers(prediction, tokens: int) -> dict:
     return out
 
 
-def _largest(size, limit: float | None) -> int | None:
-    """The largest whole number whose size is within the limit: 0 if none, None if unknown or unbounded."""
-    if limit is None or size(INFINITE) <= limit:
+def _fits(prediction, tokens: int, batch: int) -> bool:
+    """Whether every tier holds `tokens` per sequence of `batch`."""
+    lower = lower_tiers(prediction, tokens, batch)
+    if any(part["fits"] is False for part in lower.values()):
+        return False
+    return sum(device_lines(prediction, tokens, batch).values()) <= prediction.decoder.meta["usable"]
+
+
+def _largest(fits, usable: float | None) -> int | None:
+    """The largest whole number that fits: 0 if none, None if unknown or unbounded."""
+    if usable is None or fits(INFINITE):
         return None
     low, high = 0, INFINITE
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if size(middle) <= limit else (low, middle)
+        low, high = (middle, high) if fits(middle) else (low, middle)
     return low

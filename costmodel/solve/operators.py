@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..compile.mixed import mixed_rows, row_seconds
-from .record import Record, attainable
+from .record import Record, attainable, regime_of
 from .steps import prefill_groups
 
 KINDS = ("weights", "kv", "state", "activations")
@@ -27,19 +27,19 @@ def _table(runnable, steps) -> list[Record]:
 
 
 def _record(info, rows, rates) -> Record:
-    block, name, role, op, unit, repeat, math, rate, _, _, bits = info
-    total = [repeat * sum(row[i] for row, _ in rows) for i in range(8)]
-    seconds = repeat * sum(row_seconds(info, row, rates, M)[0] for row, M in rows)
+    block, name, role, op, unit, repeat, math, rate, _, streams, bits = info
+    total = [repeat * sum(row[i] for row, _ in rows) for i in range(9)]
     bandwidth = rates["hram" if unit == "host" else "bw"]
     peak = rates.get(("hpk_" if unit == "host" else "pk_") + math, 0) * rate
     size = sum(total[1:5])
+    shares = {key.partition("@"): share for key, share in streams.items()}
+    moved = {tier: share * total[1 if what == "weights" else 2] for (what, _, tier), share in shares.items()}
+    least = {tier: share * total[6 if what == "weights" else 7] for (what, _, tier), share in shares.items()}
     compute = total[0] / peak if total[0] else 0.0
-    low = (total[6] + total[7] + total[3]) / bandwidth
-    parts = [row_seconds(info, row, rates, M) for row, M in rows]
-    slow = repeat * sum(p[3] for p in parts)
-    regime = "compute" if compute >= size / bandwidth else "memory"
-    if slow > max(compute, size / bandwidth):
-        regime = "link"
+    memory = (size - sum(moved.values())) / bandwidth
+    low = (total[6] + total[7] + total[3] - sum(least.values())) / bandwidth
+    link = total[5] / rates["peer"] if total[5] else 0.0
+    slow = max([link, *(size / rates[tier] for tier, size in moved.items())])
     return Record(
         block=block,
         name=name,
@@ -52,11 +52,11 @@ def _record(info, rows, rates) -> Record:
         flops=total[0],
         bytes=size,
         bytes_by=Record(**dict(zip(KINDS, total[1:5], strict=True))),
-        link_bytes=total[5],
+        link_bytes=total[5] + sum(moved.values()),
         intensity=total[0] / size if size else None,
         ridge=peak / bandwidth if peak else None,
-        attainable_flops=attainable(total[0], size, compute, bandwidth),
-        regime=regime,
-        floor_s=max(compute, low),
-        expected_s=seconds,
+        attainable_flops=attainable(total[0], compute, memory),
+        regime=regime_of(compute, memory, slow),
+        floor_s=max([compute, low, link, *(size / rates[tier] for tier, size in least.items())]),
+        expected_s=repeat * sum(row_seconds(info, row, rates, M)[0] for row, M in rows),
     )

@@ -5,7 +5,7 @@ Seconds, bytes and FLOPs throughout. Meanings: docs/semantics.md.
 
 from __future__ import annotations
 
-from .record import Record, attainable, once
+from .record import Record, attainable, once, regime_of, ridge_of
 
 
 class Prediction:
@@ -56,22 +56,15 @@ class Prediction:
         return self._phase(total, self.runnable, steps=steps, longest_step_s=longest)
 
     def _phase(self, total, runnable, **more) -> Record:
-        f, w, k, s, a, link, streamed, floor, expected, compute = total
+        f, w, k, s, a, link, streamed, floor, expected, compute, memory = total
         size = w + k + s + a
-        bandwidth = runnable.meta["rates"]["bw"]
-        on_device = size - streamed
-        memory = on_device / bandwidth
-        regime = "compute" if compute >= memory else "memory"
-        slow = max(_slow_seconds(runnable, link, streamed))
-        if slow > max(compute, memory):
-            regime = "link"
         return Record(
             flops=f,
             bytes=size,
             intensity=f / size if size else None,
-            ridge=f / compute / bandwidth if compute else _ridge(runnable),
-            attainable_flops=attainable(f, size, compute, bandwidth),
-            regime=regime,
+            ridge=ridge_of(f, size - streamed, compute, memory) or _ridge(runnable),
+            attainable_flops=attainable(f, compute, memory),
+            regime=regime_of(compute, memory, max(_slow_seconds(runnable, link, streamed))),
             floor_s=floor,
             expected_s=expected,
             link_bytes=link + streamed,

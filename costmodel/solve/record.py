@@ -43,8 +43,18 @@ class once:
         return value
 
 
-def attainable(flops, size, compute, bandwidth) -> float | None:
-    """FLOP/s under both ceilings of the roofline: min(peak, intensity · bandwidth)."""
-    if not compute:
-        return None
-    return min(flops / compute, flops / size * bandwidth) if size else flops / compute
+def attainable(flops, compute, memory) -> float | None:
+    """FLOP/s under both ceilings of the roofline, from the seconds that each alone would take; None without FLOPs."""
+    return flops / max(compute, memory) if compute else None
+
+
+def ridge_of(flops, moved, compute, memory) -> float | None:
+    """Peak rate over bandwidth, of what does the FLOPs and what moves the bytes; None where either is missing."""
+    return flops / compute * memory / moved if compute and moved else None
+
+
+def regime_of(compute, memory, slow) -> str:
+    """What takes longest: `compute` (a tie is compute), `memory`, or `link` (links and streams)."""
+    if slow > max(compute, memory):
+        return "link"
+    return "compute" if compute >= memory else "memory"
