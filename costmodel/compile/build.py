@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..language.formula import Num
-from ..language.formula.fold import number
+from ..language.formula.fold import bind, number
 from ..language.formula.write import text
 from ..language.merge import parse_sets
 from ..language.problem import Mark, Source, SpecError, problem
@@ -32,8 +32,11 @@ def load_uses(library: Library, techniques, sets, devices: int) -> list[Use]:
     """Techniques in use; `devices` above one adds tensor parallelism unless it is given."""
     uses = [t.with_sets(sets) if isinstance(t, Use) else read_use(library, t, sets) for t in techniques]
     names = {u.name for u in uses}
-    if devices > 1 and not names & {"tensor-parallel", "pipeline-parallel"}:
+    spread = next((u for u in uses if u.spec.doc.devices is not None), None)
+    if devices > 1 and spread is None:
         uses.append(read_use(library, f"tensor-parallel:ways={devices}"))
+    elif devices > 1 and spread is not None and number(bind(spread.spec.doc.devices, spread.numbers())) != devices:
+        raise problem(f"{devices} devices, but `{spread.text()}` spreads the model over another number", help="give one of the two")
     for path, _, mark in sets:
         if path[0] not in {u.name for u in uses}:
             raise problem(f"technique `{path[0]}` is not in use", mark, "in use: " + (", ".join(sorted(names)) or "none"))
@@ -79,10 +82,12 @@ def _children(machine: Machine, case: Case, library: Library) -> tuple[dict[str,
         entry = program.also
         mark = entry.use.marks.get("draft", entry.mark)
         draft = library.load("model", entry.node["model"], mark=mark)
-        inner = Machine(compile_program(draft, [], library), machine.hardware, machine.engine, case.devices)
+        shared_uses = [u for u in program.uses if u.spec.doc.draft]
+        inner = Machine(compile_program(draft, shared_uses, library), machine.hardware, machine.engine, case.devices)
         children["draft"], files = Emitter(inner).source(describe(inner), {}), files | inner.files
         prove(inner, children["draft"])
-        machine.notes.append(f"draft model: {draft.doc.label()}")
+        used = ", ".join(u.name for u in shared_uses) or "none of the techniques"
+        machine.notes.append(f"draft model: {draft.doc.label()}, with {used}")
     if program.machine is not None and program.machine.node not in ("None", "same", ""):
         entry = program.machine
         other = library.load("hardware", entry.node, mark=entry.use.marks.get("decode", entry.mark))
@@ -123,7 +128,7 @@ def describe(machine: Machine) -> dict:
         "overhead": overhead.value if isinstance(overhead, Num) else text(overhead),
         "layers": machine.layers(),
         "kv_width": _kv_width(machine),
-        "devices": machine.devices,
+        "devices": _devices(machine),
         "format": program.weights_format,
         "params": program.params(),
         "rows": row_table(machine),
@@ -151,6 +156,15 @@ def _titles(spec: Spec) -> dict:
 def _tiers(hardware: Spec) -> dict:
     host = hardware.doc.host
     return {n: t.capacity for n, t in (("host", host.dram), ("disk", host.disk)) if t is not None}
+
+
+def _devices(machine: Machine) -> int:
+    """Devices that the model is spread over: as given, or by the techniques in use."""
+    total = 1
+    for use in machine.program.uses:
+        if use.spec.doc.devices is not None:
+            total *= int(number(bind(use.spec.doc.devices, use.numbers())))
+    return max(total, machine.devices)
 
 
 def _place(mark: Mark) -> tuple[str, int, int, str]:

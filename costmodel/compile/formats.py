@@ -40,7 +40,10 @@ def width_of(library: Library, name: str, role: str, dims: Mapping, mark: Mark) 
     main = max(widths, key=lambda pair: pair[1])[0]
     total = sum(w.bytes * share for w, share in widths) if len(widths) > 1 else main.bytes
     parts = tuple((part, share) for (part, share) in shares)
-    return Width(total, parts, main.math, main.activations, doc.family or main.family)
+    kept = main.bytes >= 2  # roles that a mix leaves at 16 bits keep their own maths
+    math = main.math if kept or doc.math is None else doc.math
+    activations = main.activations if kept or doc.activations is None else doc.activations
+    return Width(total, parts, math, activations, doc.family or main.family)
 
 
 def plain_bytes(library: Library, name: str, mark: Mark) -> float:

@@ -32,6 +32,7 @@ class Program:
         self.rows: list[Row] = []
         self.dims: dict = {}
         self.weights_format = ""
+        self.base_width: tuple[str, float] = ("", 1.0)
         self.formulas: dict[str, Node] = {}
         self.fields, self.also, self.machine = merge_schedules(uses)
 
@@ -126,6 +127,7 @@ def _compiled(model: Spec, uses: list[Use], library: Library) -> Program:
     _inserted_formats(program, rows, base)
     rewrite.change_formats(rows, steps, model.name)
     _widths(program, rows)
+    _note_growth(program, rows)
     rewrite.set_symbols(rows, steps, program.dims, model.name)
     rewrite.replace_terms(rows, steps, model.name)
     rewrite.scale_terms(rows, steps, program.dims, model.name)
@@ -284,6 +286,7 @@ def _base_formats(program: Program, rows: list[Row], base: Spec) -> None:
         if not natural:
             raise SpecError(Problem("weights.size is given, but the model stores no weights", base.mark("weights", "size")))
         factor = size / natural
+    program.base_width = (name, factor)
     for row in rows:
         row.formats = {"weights": (name, None, factor), "kv": (doc.kv.format, None, 1), "activations": (doc.activations.format, None, 1)}
         row.formats["state"] = (doc.state.format, None, 1)
@@ -330,8 +333,26 @@ def _widths(program: Program, rows: list[Row]) -> None:
             if (what, fmt) not in cache:
                 cache[what, fmt] = plain_bytes(library, fmt, where or program.model.mark(what, "format"))
             row.symbols[symbol] = _num(cache[what, fmt])
-        if width.activations is not None:
+        product = row.terms["flops"] != Num(0) and row.terms["params"] != Num(0)
+        if width.activations is not None and product:  # the residual stream, norms and links stay as they are
             row.symbols["a_bytes"] = _num(width.activations)
+
+
+def _note_growth(program: Program, rows: list[Row]) -> None:
+    """Say so where a weight format makes the model larger than it is."""
+    name, factor = program.base_width
+    changed = [r for r in rows if r.formats["weights"][0] != name and r.width is not None]
+    if not changed:
+        return
+    mark = program.model.mark("weights", "format")
+    before = after = 0.0
+    for row in changed:
+        params = program.constant(row, "params") * program.repeat(row)
+        before += params * factor * width_of(program.library, name, row.role, program.dims, mark).bytes
+        after += params * number(row.symbols["w_format"])
+    if after > before * 1.001:
+        new = changed[0].formats["weights"][0]
+        program.notes.append(f"warning: the weights are already {program.weights_format}; {new} makes them larger")
 
 
 def _num(value):

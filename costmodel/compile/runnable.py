@@ -8,9 +8,9 @@ if TYPE_CHECKING:
 
 PLAN_FIELDS = (
     "batch", "prefill_T", "prefill_S", "prefill_R", "chunk", "ride_B", "ride_S", "parts", "stages",
-    "T", "S", "R", "tokens_out", "occupancy", "in_flight", "no_cache",
+    "T", "S", "R", "tokens_out", "occupancy", "B", "no_cache",
 )  # fmt: skip
-POSITIVE = ("batch", "prefill_T", "T", "tokens_out", "parts", "stages")
+POSITIVE = ("batch", "B", "prefill_T", "T", "tokens_out", "parts", "stages")
 FAULTS = (ZeroDivisionError, ValueError, OverflowError, TypeError)
 
 
@@ -66,7 +66,16 @@ class Runnable:
         """The schedule's fields for a workload (see `PLAN_FIELDS`), checked."""
         try:
             plan = self.plan(prompt, output, context, batch)
-            if plan[0] > 0 and plan[1] > 0 and plan[9] > 0 and plan[12] > 0 and plan[7] > 0 and plan[8] > 0 and min(plan) >= 0:
+            if (
+                plan[0] > 0
+                and plan[1] > 0
+                and plan[9] > 0
+                and plan[12] > 0
+                and plan[14] > 0
+                and plan[7] > 0
+                and plan[8] > 0
+                and min(plan) >= 0
+            ):
                 return plan
         except FAULTS as error:
             raise no_value(self, f"prompt={prompt}, context={context}, batch={batch}", error) from None

@@ -32,7 +32,7 @@ DEFAULTS = {
     "decode.R": "1",
     "decode.tokens_out": "1",
     "decode.occupancy": "1",
-    "decode.in_flight": "1",
+    "decode.B": "batch",
     "batch": "batch",
     "no_cache": "0",
 }

@@ -20,14 +20,27 @@ def merge(parent: Document, child: Document) -> Document:
     replaced: set[tuple] = set()
     data = _maps(parent.data, child.data, (), replaced)
     data["abstract"] = child.data.get("abstract", False)
-    own = ("aliases", "title", "description") if parent.data.get("abstract") else ("aliases",)
-    for field in own:  # what names a parent does not name its child
+    for field in ("aliases", "title", "description"):  # what names a parent does not name its child
         if field not in child.data:
             data.pop(field, None)
     if ("dims" in child.data or "blocks" in child.data) and "checks" not in child.data:
         data.pop("checks", None)
+    _drop_sources(parent.data, child.data, data)
     kept = (item for item in parent.marks.items() if not any(item[0][:n] in replaced for n in range(1, len(item[0]) + 1)))
     return Document(data, dict(kept) | child.marks, child.source)
+
+
+def _drop_sources(parent: dict, child: dict, data: dict) -> None:
+    """A parent's sources do not speak for numbers that the child gives itself."""
+    told, memory, sources = (_mapping(d.get(k)) for d, k in ((child, "sources"), (child, "memory"), (data, "sources")))
+    given = {key for entry in memory.values() if isinstance(entry, dict) for key in entry}
+    given |= {key for key in ("compute", "links", "host", "usable", "weights", "dims", "context") if key in child}
+    if sources and parent.get("abstract") is not True:
+        data["sources"] = {k: v for k, v in sources.items() if k in told or k not in given}
+
+
+def _mapping(value) -> dict:
+    return value if isinstance(value, dict) else {}
 
 
 def _maps(parent: dict, child: dict, path: tuple, replaced: set) -> dict:

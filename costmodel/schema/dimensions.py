@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from ..language.formula import Bin, Call, FormulaError, Neg, Node, Num, names
@@ -13,6 +14,9 @@ from .names import DEVICE, ROLES, SCHEDULE, SYMBOLS, TERMS, WORKLOAD, term_dim
 
 _ROW_NAMES = WORKLOAD | {n: d for n, (d, _) in SYMBOLS.items()} | DEVICE
 ENGINE_NAMES = {"M": COUNT, "bits": COUNT, "layers": COUNT, "bandwidth": BYTE_RATE, "peak": FLOP_RATE, "second": SECOND}
+
+
+COMMON_DIMS = ("L", "d", "n_q", "n_kv", "d_h", "d_ff", "d_e", "vocab", "E", "k", "tied", "kv_ways", "layers", "width")
 
 
 class _Open(dict):
@@ -66,6 +70,26 @@ def _model(doc, checker: _Checker) -> None:
     for block, item in doc.blocks.items():
         for row, entry in item.ops.items():
             _role(entry.role, checker, "blocks", block, "ops", row, "role")
+    if not doc.abstract and doc.blocks:
+        used = _used_dims(doc)
+        for name in doc.dims:
+            own = checker.document.mark(("dims", name)).source is checker.document.source
+            if own and name not in used:
+                checker.refuse(f"dim `{name}` is used by nothing", "dims", name, help=suggest(name, used - set(doc.dims) or used))
+
+
+def _used_dims(doc) -> set[str]:
+    """Names that blocks, other dims, number formats and techniques may read."""
+    used = set(COMMON_DIMS)
+    texts = [v for v in doc.dims.values() if isinstance(v, str)]
+    for block in doc.blocks.values():
+        used |= names(block.repeat) if isinstance(block.repeat, Node) else set()
+        for row in block.ops.values():
+            used |= names(row.when) if isinstance(row.when, Node) else set()
+            texts += [v for v in (row.model_extra or {}).values() if isinstance(v, str)]
+    for text in texts:
+        used |= set(re.findall(r"[A-Za-z_][A-Za-z0-9_]*", text))
+    return used
 
 
 def _role(role: str, checker: _Checker, *path) -> None:

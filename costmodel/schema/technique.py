@@ -130,8 +130,8 @@ class DecodeSchedule(Part):
     """A hardware knob: decode runs on another machine, KV goes over its network link."""
     occupancy: Formula = None
     """Share of the batch's slots that do useful work."""
-    in_flight: Formula = None
-    """Batches in flight at once (pipeline stages kept busy)."""
+    B: Formula = None
+    """Sequences of one decode pass, where the batch is split into micro-batches."""
 
 
 class Schedule(Part):
@@ -161,6 +161,10 @@ class Technique(Doc):
     knobs: dict[Ident, Knob] = {}
     requires: Requires = Requires()
     conflicts: tuple[str, ...] = ()
+    devices: Formula = None
+    """How many devices the technique spreads the model over, from its knobs."""
+    draft: bool = False
+    """The technique also applies to a draft model (how the engine runs any model, not what the model is)."""
     rewrite: tuple[Rewrite, ...] = ()
     schedule: Schedule = Schedule()
     not_modelled: tuple[Text, ...] = ()

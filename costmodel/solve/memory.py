@@ -40,6 +40,8 @@ def device_lines(prediction, tokens: int, batch: int) -> dict:
     kv, state = runnable.held(plan[0], tokens)[:2]
     if plan[15]:
         kv = 0
+    elif plan[5]:  # decodes that ride along with the prefill hold their caches too
+        kv += runnable.held(plan[5], plan[6])[0]
     draft = 0
     if (
         prediction.runnable.also is not None
@@ -59,7 +61,7 @@ def device_lines(prediction, tokens: int, batch: int) -> dict:
 def workspace(prediction, plan) -> float:
     """The largest scratch of any scheduled step on the machine that decodes."""
     runnable = prediction.decoder
-    steps = [[(plan[0], plan[9], plan[10], plan[11])]]
+    steps = [[(plan[14], plan[9], plan[10], plan[11])]]
     if prediction.runnable.other is None:
         every = prefill_groups(plan)
         steps += [every[0], every[-1]] if len(every) > 2 else every

@@ -12,7 +12,7 @@ KINDS = ("weights", "kv", "state", "activations")
 def operators_of(prediction) -> dict:
     """Records of every row, for all prefill steps together and for the decode step."""
     plan = prediction.plan
-    decode = [[(plan[0], plan[9], plan[10], plan[11])]]
+    decode = [[(plan[14], plan[9], plan[10], plan[11])]]
     return {"prefill": _table(prediction.runnable, prefill_groups(plan)), "decode": _table(prediction.decoder, decode)}
 
 

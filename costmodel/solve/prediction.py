@@ -25,13 +25,13 @@ class Prediction:
         """One decode step at `context` cached tokens: totals as `step` gives them, draft steps included."""
         runnable = self.runnable
         plan = self.plan if context == self.context else runnable.at(self.prompt, self.output, context, self.batch)
-        total = self.decoder.one(plan[0], plan[9], plan[10], plan[11])
+        total = self.decoder.one(plan[14], plan[9], plan[10], plan[11])
         if runnable.also is None:
             return total
         T, S, R, repeat = runnable.also(self.prompt, self.output, context, self.batch)
         if not repeat:
             return total
-        extra = runnable.draft.one(plan[0], T, S, R)
+        extra = runnable.draft.one(plan[14], T, S, R)
         return tuple(x + repeat * y for x, y in zip(total, extra, strict=True))
 
     @once
@@ -91,7 +91,8 @@ class Prediction:
     def tps(self) -> Record:
         """Tokens per second and user, at `context`; `ceiling` is the floor's, `rule_of_thumb` bandwidth ÷ file size."""
         tpot = self.tpot_s
-        rule = self.decoder.meta["rates"]["bw"] / self.runnable.meta["file_size"] if self.runnable.meta["file_size"] else None
+        size = self.runnable.meta["file_size"] * self.plan[8]  # a pipeline's request reads every stage's part
+        rule = self.decoder.meta["rates"]["bw"] / size if size else None
         turn = _inverse
         return Record(ceiling=turn(tpot.floor), expected=turn(tpot.expected), low=turn(tpot.high), high=turn(tpot.low), rule_of_thumb=rule)
 
@@ -132,8 +133,8 @@ class Prediction:
 
     @once
     def system_tps(self) -> float:
-        """Tokens per second over the batch: B · tps, times the slots' occupancy and the batches in flight."""
-        return self.plan[0] * self.tps.expected * self.plan[13] * self.plan[14]
+        """Tokens per second over the batch: B · tps, times the slots' occupancy."""
+        return self.plan[0] * self.tps.expected * self.plan[13]
 
     @once
     def not_modelled(self) -> list[str]:

@@ -33,7 +33,7 @@ def prefill_total(prediction):
     parts, stages = plan[7], plan[8]
     if stages > 1:
         factor = (parts + stages - 1) / (parts * stages)
-        total = (*total[:7], total[7] * factor, total[8] * factor, total[9] * factor)
+        total = (*total[:7], *(seconds * factor for seconds in total[7:]))
     return total, len(steps), longest, beside_prefill(prediction)
 
 
