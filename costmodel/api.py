@@ -52,7 +52,10 @@ def predict(
     """
     used = techniques if isinstance(techniques, (str, tuple)) else tuple(techniques)
     key = (model, hardware, engine, used, devices, tuple(sets), library)
-    runnable = _runnables.get(key)
+    try:
+        runnable = _runnables.get(key)
+    except TypeError:
+        raise _unhashable() from None
     if runnable is None:
         runnable = _compile(key)
     if context is None:
@@ -76,6 +79,12 @@ def _compile(key):
         _runnables.clear()
     runnable = _runnables[key] = build(Case(model, hardware, engine, techniques, devices, sets), own or library())
     return runnable
+
+
+def _unhashable():
+    from .language.problem import problem
+
+    return problem("model, hardware, engine and techniques are names, paths or loaded documents", help="write a document to a file")
 
 
 def _count(name: str, value, low: int = 1, high: int = LIMIT) -> int:

@@ -32,6 +32,27 @@ class Size(click.ParamType):
         return number
 
 
+class Speed(click.ParamType):
+    """Tokens per second: `13`, `13.4`, `13.4 tok/s`."""
+
+    name = "TOK_S"
+
+    def convert(self, value, param, ctx):
+        """The number. Fails for what is none, and for 0 or less."""
+        if isinstance(value, float):
+            return value
+        text = str(value).strip().lower()
+        for unit in ("tokens/s", "token/s", "tok/s", "tps", "t/s"):
+            text = text.removesuffix(unit)
+        try:
+            number = float(text)
+        except ValueError:
+            self.fail(f"`{value}` is not a speed; write 13.4", param, ctx)
+        if not 0 < number < 1e12:
+            self.fail("want more than 0 tokens per second", param, ctx)
+        return number
+
+
 class Commands(click.Group):
     """Turns bad input into one message on stderr and exit code 2."""
 
@@ -151,32 +172,35 @@ def predict(model, hardware, techniques, engine, prompt, output, context, batch,
 @click.option("--prompt", "prompts", type=Size(), multiple=True)
 @click.option("--context", "contexts", type=Size(0), multiple=True)
 @click.option("--batch", "batches", type=Size(), multiple=True)
+@click.option("--devices", type=Size(), multiple=True)
 @click.option("--output", type=Size(), help="Output tokens of every cell.")
+@click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Override in every cell, as for predict.")
 @click.option("--filter", "filters", multiple=True, metavar="COND", help="Keep rows: `tps>20`, `fits=true`, `hardware=rtx*`.")
 @click.option("--sort", metavar="FIELD", help="Sort rows by a field; `-FIELD` for descending.")
 @click.option("--format", "fmt", type=click.Choice(["text", "markdown", "html", "csv", "json"]), default="text")
 @click.option("--lang", type=click.Choice(["en", "ko"]), default="en")
 @click.option("--columns", type=click.IntRange(40, 400), default=80, help="Width of text tables (default 80).")
-def matrix(study, models, hardware, engines, techniques, prompts, contexts, batches, output, filters, sort, fmt, lang, columns):
+def matrix(study, filters, sort, fmt, lang, columns, **given):
     """Evaluate a study, or a grid of options.
 
     STUDY is a name or path; by default the memory-against-speed table. With --model, --hw, --technique, --prompt,
-    --context or --batch: every combination of what is given.
+    --context, --batch or --devices: every combination of what is given (repeat an option for several values).
     """
     from .library import shared as library
     from .report.render import render_study
-    from .solve.grid import ad_hoc, select
+    from .solve.grid import Axes, ad_hoc, select
     from .solve.progress import Progress
     from .solve.views import run_study
 
-    chosen, spec = ad_hoc(library(), study, models, hardware, engines, techniques, prompts, contexts, batches, output)
+    axes = Axes(**given)
+    chosen, spec = ad_hoc(library(), study, axes)
     with Progress(sys.stderr) as progress:
         result = run_study(chosen, library(), progress, spec)
     click.echo(render_study(chosen, select(result, filters, sort), fmt, lang, columns).rstrip("\n"))
 
 
 @main.command()
-@click.argument("tok_s", type=click.FloatRange(0, min_open=True))
+@click.argument("tok_s", type=Speed())
 @click.option("--model", required=True)
 @click.option("--hw", "hardware", required=True, metavar="HW")
 @shared
@@ -189,8 +213,6 @@ def check(tok_s, model, hardware, techniques, engine, prompt, output, context, b
     from .library import shared as library
     from .solve.check import check as judge
 
-    if not tok_s < 1e12:
-        raise click.BadParameter(f"`{tok_s}` is not a speed", param_hint="TOK_S")
     p = _prediction(model, hardware, techniques, engine, prompt, output, context, batch, devices, sets)
     result = judge(p, tok_s, library())
     if fmt == "json":
@@ -242,7 +264,10 @@ def validate(files):
         click.echo(text, err=True)
     if problems:
         _fail(f"{len(problems)} of {done} documents have problems")
-    click.echo(f"{done} document{'s' if done != 1 else ''} valid" + (f", {len(warnings)} warnings" if warnings else ""))
+    click.echo(
+        f"{done} document{'s' if done != 1 else ''} valid"
+        + (f", {len(warnings)} warning{'s' if len(warnings) != 1 else ''}" if warnings else "")
+    )
 
 
 @main.command()

@@ -55,6 +55,9 @@ class Library:
 
     def __init__(self, roots: tuple = ()):
         extra = [Path(p) for p in os.environ.get("COSTMODEL_PATH", "").split(os.pathsep) if p]
+        for root in extra:
+            if not root.is_dir():
+                raise problem(f"COSTMODEL_PATH: no folder `{root}`")
         self.roots = [*map(Path, roots), *extra, data_root("specs")]
         self._documents: dict[Path, Document] = {}
         self._names: dict[str, dict[str, Path]] = {}
@@ -147,6 +150,14 @@ class Library:
                 f"no {kind} `{text[:80]}`", mark, suggest(text[:80], [*(self.names(kind) if parents else self.usable(kind)), *aliases])
             )
         return found
+
+    def _hint(self, kind: str, text: str) -> str | None:
+        """What was probably meant: a file that lies here, or a number format given as a technique."""
+        if len(text) < 100 and Path(f"{text}.yaml").is_file():
+            return f"there is a file `{text}.yaml` here: write `./{text}.yaml`"
+        if kind == "technique" and text.lower() in self.names("format"):
+            return f"`{text.lower()}` is a number format: `--set model.weights.format={text.lower()}` (KV cache: `model.kv.format`)"
+        return None
 
     def usable(self, kind: str) -> list[str]:
         """Names that can be used by themselves (for suggestions): not the abstract documents."""

@@ -69,7 +69,7 @@ def build_source(case: Case, library: Library) -> tuple[str, set]:
     if uses:
         compile_program(model, [], library)  # the base model's published figures hold, whatever a technique does to it
     children, files = _children(machine, case, library)
-    source = Emitter(machine).source(describe(machine), children)
+    source = Emitter(machine).source(describe(machine, case.sets), children)
     prove(machine, source)
     return source, machine.files | files
 
@@ -97,7 +97,7 @@ def _children(machine: Machine, case: Case, library: Library) -> tuple[dict[str,
     return children, files
 
 
-def describe(machine: Machine) -> dict:
+def describe(machine: Machine, sets: tuple = ()) -> dict:
     """META: names, rates, memory and notes, as plain data."""
     program, hardware, engine = machine.program, machine.hardware, machine.engine
     stored = _stored(machine)
@@ -111,6 +111,8 @@ def describe(machine: Machine) -> dict:
         "hardware": hardware.name,
         "engine": engine.name,
         "techniques": [u.text() for u in program.uses],
+        "sets": list(sets),
+        "reads_all": not any("active" in p.row.args or p.streams or p.unit == "host" for p in machine.placed),
         "titles": {"model": _titles(program.model), "hardware": _titles(hardware), "engine": _titles(engine)},
         "class": next((c for c in hardware.lineage[1:]), hardware.name),
         "rates": dict(machine.rates),

@@ -97,6 +97,9 @@ def _one(name: str) -> tuple[float, Dim]:
     name = name.strip()
     if name in UNITS:
         return UNITS[name]
+    spelled = re.sub(r"ps$", "/s", name) if name.endswith(("Bps", "bps")) else re.sub(r"S$", "/s", name) if name.endswith("OPS") else name
+    if spelled != name:
+        raise UnitError(f"`{name}` is no unit", f"write `{spelled.replace('b/s', 'bit/s')}`")
     if name[-1:] == "b" and name[:-1] + "bit" in UNITS:
         raise UnitError(f"`{name}` is no unit", f"did you mean `{name[:-1]}bit` (bits) or `{name[:-1]}B` (bytes)?")
     folded = [u for u in UNITS if u.lower() == name.lower()]

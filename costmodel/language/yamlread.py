@@ -125,6 +125,8 @@ class _Builder:
     def hint(self, where: Mark) -> str | None:
         lines = self.source.lines
         line = lines[where.line - 1] if where.line <= len(lines) else ""
+        if "\t" in line:
+            return "indent with spaces, not tabs"
         if line.count("(") != line.count(")") or re.search(r":\s*[*%@&!]", line):
             return "put the formula or text in quotes"
         return None

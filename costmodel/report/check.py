@@ -10,7 +10,9 @@ VERDICTS = {
 }
 TEXTS = {
     "en": {
-        "head": "{measured} tok/s: {verdict}",
+        "head": "{measured} tok/s per user: {verdict}",
+        "need_exact": "it needs {exact} GB/s by exact bytes; this machine has {have} GB/s",
+        "lack": "it does not fit: {lack} GB more than the device can hold, so part of it must be elsewhere",
         "span": "ceiling {ceiling} tok/s, expected {expected} ({low} - {high}), rule of thumb {rule}",
         "need": "it needs {rule} GB/s by the rule of thumb (file size), {exact} GB/s by exact bytes; this machine has {have} GB/s",
         "causes": "so one of these is true:",
@@ -22,7 +24,9 @@ TEXTS = {
         "fast": "above the span of comparable measurements, but possible",
     },
     "ko": {
-        "head": "{measured} tok/s: {verdict}",
+        "head": "사용자당 {measured} tok/s: {verdict}",
+        "need_exact": "정확한 바이트로 {exact} GB/s가 필요한데 이 기기는 {have} GB/s",
+        "lack": "들어가지 않음: 장치가 담을 수 있는 것보다 {lack} GB 많으니 일부는 다른 곳에 있다",
         "span": "천장 {ceiling} tok/s, 예상 {expected} ({low} - {high}), 암산 {rule}",
         "need": "암산(파일 크기)으로 {rule} GB/s, 정확한 바이트로 {exact} GB/s가 필요한데 이 기기는 {have} GB/s",
         "causes": "그렇다면 다음 중 하나다:",
@@ -50,7 +54,10 @@ def check_text(c, lang: str = "en") -> str:
             ceiling=short(c.ceiling), expected=short(c.expected), low=short(c.low), high=short(c.high), rule=short(c.rule_of_thumb)
         )
     )
-    lines.append(t["need"].format(rule=short(c.needed_by_rule / 1e9), exact=short(c.needed_exact / 1e9), have=short(c.bandwidth / 1e9)))
+    need = t["need" if c.reads_all else "need_exact"]
+    lines.append(need.format(rule=short(c.needed_by_rule / 1e9), exact=short(c.needed_exact / 1e9), have=short(c.bandwidth / 1e9)))
+    if c.lacking_bytes:
+        lines.append(t["lack"].format(lack=short(c.lacking_bytes / 1e9)))
     if c.verdict == "impossible":
         lines += [t["causes"], *("- " + (CAUSES_KO.get(x, x) if lang == "ko" else x) for x in c.causes)]
         lines.append(t["machines"] if c.hardware else t["none"])
@@ -59,5 +66,4 @@ def check_text(c, lang: str = "en") -> str:
             lines.append(f"  … {len(c.hardware) - 8}")
     else:
         lines.append({"normal": t["ok"], "slow": t["slow"], "fast": t["fast"]}[c.verdict])
-        lines += ["- " + x for x in c.causes]
     return "\n".join(lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..sizes import both_bytes, pad, scaled, seconds, short
+from .table import wrap
 
 LABELS: dict[str, dict] = {
     "en": {
@@ -17,9 +18,11 @@ LABELS: dict[str, dict] = {
         "tpot": "TPOT (ITL)",
         "ttft": "TTFT",
         "e2e": "end to end",
-        "user": "user TPS",
-        "system": "system TPS",
-        "rule": "rule of thumb {rule}: bandwidth / file size",
+        "user": "{tps} tok/s per user, TTFT included",
+        "system": "tokens/s, all users",
+        "set": "set",
+        "partial": " (reads a part)",
+        "rule": "rule of thumb {rule}: bandwidth / file",
         "phase": "phase",
         "flops": "FLOPs",
         "bytes": "bytes",
@@ -58,8 +61,10 @@ LABELS: dict[str, dict] = {
         "tpot": "TPOT (ITL)",
         "ttft": "TTFT",
         "e2e": "전체 시간",
-        "user": "사용자 TPS",
-        "system": "시스템 TPS",
+        "user": "사용자당 {tps} tok/s (TTFT 포함)",
+        "system": "전체 tok/s",
+        "set": "변경",
+        "partial": " (일부만 읽음)",
         "rule": "암산 {rule}: 대역폭 / 파일 크기",
         "phase": "단계",
         "flops": "FLOPs",
@@ -97,9 +102,10 @@ def predict_text(p, lang: str = "en", columns: int = 80, operators: bool = False
     titles = {k: v[lang] for k, v in meta["titles"].items()}
     lines = [f"{titles['model']} {t['on']} {titles['hardware']}"]
     lines.append(t["workload"].format(prompt=p.prompt, output=p.output, context=p.context, batch=p.plan[0], devices=meta["devices"]))
-    lines.append(
-        f"{t['engine']}: {titles['engine']}" + (f"; {t['techniques']}: {', '.join(meta['techniques'])}" if meta["techniques"] else "")
-    )
+    lines.append(f"{t['engine']}: {titles['engine']}")
+    for key, items in (("techniques", meta["techniques"]), ("set", meta["sets"])):
+        if items:
+            lines += wrap(f"{t[key]}: {', '.join(items)}", columns)
     if p.memory.fits is False:
         lines += [
             "",
@@ -123,10 +129,13 @@ def _speed(p, t) -> list[str]:
         (t["tps"], short(tps.ceiling), short(tps.expected), f"{short(tps.low)} - {short(tps.high)}"),
         (t["tpot"], seconds(tpot.floor), seconds(tpot.expected), f"{seconds(tpot.low)} - {seconds(tpot.high)}"),
         (t["ttft"], seconds(ttft.floor), seconds(ttft.expected), f"{seconds(ttft.low)} - {seconds(ttft.high)}"),
-        (t["e2e"], "", seconds(p.e2e_s.expected), f"{t['user']} {short(p.user_tps)}, {t['system']} {short(p.system_tps)}"),
+        (t["e2e"], "", seconds(p.e2e_s.expected), t["user"].format(tps=short(p.user_tps))),
     ]
+    if p.plan[0] > 1:
+        rows.insert(2, (t["system"], "", short(p.system_tps), ""))
     lines = [pad(a, 20) + pad(b, 11, True) + pad(c, 12, True) + "   " + d for a, b, c, d in rows]
-    lines.append(pad("", 20) + t["rule"].format(rule=short(tps.rule_of_thumb)))
+    part = "" if p.runnable.meta["reads_all"] else t["partial"]
+    lines.append(pad("", 20) + t["rule"].format(rule=short(tps.rule_of_thumb)) + part)
     return lines
 
 
@@ -161,7 +170,7 @@ def _memory(p, t) -> list[str]:
     if m.usable_bytes is not None:
         lines.append(pad(f"{t['memory']}: {t['capacity']}", 24) + both_bytes(m.usable_bytes))
     for tier, part in m.tiers.items():
-        lines.append(pad(f"{tier}: {t['weights']}", 24) + both_bytes(part["weights_bytes"] + part["kv_bytes"]))
+        lines.append(pad(f"{tier}: {t['weights']} + {t['kv']}", 24) + both_bytes(part["weights_bytes"] + part["kv_bytes"]))
     shown = {
         k: t["none"] if v is None and m.usable_bytes is not None else "?" if v is None else f"{v:,}"
         for k, v in (("context", m.max_context), ("batch", m.max_batch))
@@ -193,8 +202,6 @@ def _operators(p, phase: str, t, columns: int) -> list[str]:
 
 
 def _bullets(items: list[str], columns: int) -> list[str]:
-    from .table import wrap
-
     lines = []
     for item in items:
         first, *rest = wrap(item, columns - 2)

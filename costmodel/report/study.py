@@ -27,7 +27,7 @@ def _memory_vs_speed(study, result, words):
     for row in result["rows"]:
         rows.append([titles[row["technique"]], _verdict(words, "memory", row), _verdict(words, "speed", row), _reason(words, row)])
         for v in row["variants"]:
-            mark = "  · " + v["name"]
+            mark = "·\u00a0" + v["name"]
             rows.append([mark, _verdict(words, "memory", v), _verdict(words, "speed", v), _reason(words, v)])
     return [words(k) for k in ("technique", "memory", "speed", "reason")], rows, ()
 
@@ -77,7 +77,7 @@ def _techniques(study, result, words):
         first = ["", ""] if many else [factor(row["prefill_ratio"]), factor(row["decode_ratio"])]
         rows.append([titles[row["technique"]], helps, *first, "" if many else how])
         for v in row["variants"] if many else ():
-            name, how = "  · " + v["name"], words(f"reason.{v['reason_key']}", v["figures"])
+            name, how = "·\u00a0" + v["name"], words(f"reason.{v['reason_key']}", v["figures"])
             rows.append([name, words(f"helps.{v['helps']}"), factor(v["prefill_ratio"]), factor(v["decode_ratio"]), how])
     return [words(k) for k in ("technique", "helps", "prefill", "decode", "how")], rows, (2, 3)
 
@@ -127,27 +127,28 @@ def _decode_ceiling(study, result, words):
 
 
 def _grid(study, result, words):
-    single = {k: len({str(r[k]) for r in result["rows"]}) == 1 for k in ("engine", "techniques", "prompt", "context", "batch")}
-    headers = (
-        [words("model"), words("hardware")]
-        + ([] if single["techniques"] else [words("technique")])
-        + [words("workload"), words("fits"), words("total"), "TTFT", "tok/s", words("regime")]
-    )
+    shown = result["rows"]
+    one = {k: len({str(r[k]) for r in shown}) == 1 for k in ("techniques", "prompt", "batch", "devices")}
+    many = any((r["batch"] or 1) > 1 for r in shown)
+    heads = [words("model"), words("hardware"), *([] if one["techniques"] else [words("technique")])]
+    tail = [words("workload"), words("fits"), words("total"), "TTFT", "tok/s", *([words("all_users")] if many else []), words("regime")]
     rows = []
-    for r in result["rows"]:
-        start = [r["model"], r["hardware"]] + ([] if single["techniques"] else [", ".join(r["techniques"]) or "-"])
+    for r in shown:
+        start = [r["model"], r["hardware"], *([] if one["techniques"] else [", ".join(r["techniques"]) or "-"])]
         if r["refused"]:
-            rows.append([*start, "", "", "", "", "", f"{words('refused')}: {r['refused']}"])
+            rows.append([*start, *[""] * (len(tail) - 1), f"{words('refused')}: {r['refused']}"])
             continue
-        load = " ".join(
-            f"{n}{_tokens(r[k])}" for n, k in (("p", "prompt"), ("c", "context"), ("b", "batch")) if k == "context" or not single[k]
-        )
+        figures = [scaled(r["total_bytes"], "B"), seconds(r["ttft_s"]), short(r["tps"]), *([short(r["system_tps"])] if many else [])]
         fits = words({True: "yes", False: "no", None: "unknown"}[r["fits"]])
-        rows.append(
-            [*start, load, fits, scaled(r["total_bytes"], "B"), seconds(r["ttft_s"]), short(r["tps"]), words(f"bound.{r['decode_regime']}")]
-        )
-    n = len(headers)
-    return headers, rows, (n - 4, n - 3, n - 2)
+        rows.append([*start, _load(r, one), fits, *figures, words(f"regime.{r['decode_regime']}")])
+    width = len(heads) + len(tail)
+    return [*heads, *tail], rows, tuple(range(len(heads) + 2, width - 1))
+
+
+def _load(r: dict, one: dict) -> str:
+    """`c8k`, with prompt, batch and devices where they differ between rows."""
+    parts = [("p", "prompt"), ("c", "context"), ("b", "batch"), ("x", "devices")]
+    return " ".join(f"{n}{_tokens(r[k])}" for n, k in parts if not one.get(k, False))
 
 
 def _tokens(value) -> str:

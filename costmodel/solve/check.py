@@ -25,12 +25,11 @@ def check(p, measured: float, library=None) -> Record:
         verdict = "fast"
     elif measured < tps.low:
         verdict = "slow"
-    reasons = []
-    if p.memory.fits is False:
-        lack = p.memory.total_bytes - p.memory.usable_bytes
-        reasons.append(f"the model does not fit: {lack / 1e9:.1f} GB more than the device can hold")
-    if verdict == "impossible":
-        reasons += list(CAUSES)
+    lack = max(0.0, p.memory.total_bytes - p.memory.usable_bytes) if p.memory.fits is False else 0.0
+    causes = list(CAUSES) if verdict == "impossible" else []
+    batch = p.plan[0]
+    if batch > 1 and tps.low <= measured / batch <= tps.ceiling * MARGIN and verdict == "impossible":
+        causes.insert(0, f"it is the total over {batch:g} users: {measured / batch:.4g} tok/s each, which is normal here")
     allowing = machines_for(p, measured, library) if verdict == "impossible" and library is not None else []
     return Record(
         verdict=verdict,
@@ -44,7 +43,9 @@ def check(p, measured: float, library=None) -> Record:
         needed_by_rule=rule_need,
         needed_exact=exact_need,
         needed_flops=measured / p.tokens_out * step.flops,
-        causes=reasons,
+        causes=causes,
+        lacking_bytes=lack,
+        reads_all=p.runnable.meta["reads_all"],
         hardware=allowing,
     )
 

@@ -21,6 +21,7 @@ def prediction_dict(p) -> dict:
             "hardware": meta["hardware"],
             "engine": meta["engine"],
             "techniques": meta["techniques"],
+            "sets": meta["sets"],
             "workload": {"prompt": p.prompt, "output": p.output, "context": p.context, "batch": p.plan[0], "devices": meta["devices"]},
             "memory": {k: getattr(p.memory, k) for k in MEMORY},
             "prefill": {k: getattr(p.prefill, k) for k in (*PHASE, "steps", "longest_step_s")},

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
+from itertools import product
+from math import prod
+from typing import NamedTuple
 
 from ..language.problem import Mark, Source, problem, suggest
 
@@ -12,9 +15,24 @@ DEFAULT, GRID = "memory-vs-speed", "local-pcs"
 _OPERATORS = (">=", "<=", "!=", "=", ">", "<")
 
 
-def ad_hoc(library, name: str, models, hardware, engines, techniques, prompts, contexts, batches, output):
+class Axes(NamedTuple):
+    """Axes of a grid as the command line gives them; empty ones are not given."""
+
+    models: tuple = ()
+    hardware: tuple = ()
+    engines: tuple = ()
+    techniques: tuple = ()
+    prompts: tuple = ()
+    contexts: tuple = ()
+    batches: tuple = ()
+    devices: tuple = ()
+    output: int | None = None
+    sets: tuple = ()
+
+
+def ad_hoc(library, name: str, axes: Axes):
     """(study, its loaded document) of a name or path; with any axis given, a grid over it. Raises :class:`SpecError`."""
-    given = any((models, hardware, engines, techniques, prompts, contexts, batches, output))
+    given = any(axes)
     bare = given and name == DEFAULT
     spec = library.load("study", GRID if bare else name, mark=Mark(Source("STUDY", name), 1, 1))
     study = spec.doc
@@ -22,25 +40,45 @@ def ad_hoc(library, name: str, models, hardware, engines, techniques, prompts, c
         raise problem(f"study `{study.name}` is abstract", spec.mark("abstract"))
     if not given:
         return study, spec
-    from ..schema.study import Workload
-
+    if study.view != "grid":
+        help = "leave STUDY out for a grid of these options, or write a study of your own"
+        raise problem(f"study `{study.name}` is a table of its own rows: the options are for grids", spec.mark("view"), help)
     if bare:
         study = study.model_copy(update={"models": ("8b",), "hardware": ("ddr5",), "workloads": ()})
-    axes = {"models": models or study.models, "hardware": hardware or study.hardware, "engines": engines or study.engines}
-    if techniques:
-        axes["techniques"] = tuple(tuple(x for x in t.split("+") if x) for t in techniques)
-    if prompts or contexts or batches or output:
-        total = max(1, len(prompts)) * max(1, len(contexts)) * max(1, len(batches))
-        if total > MAX_CELLS:
-            raise problem(f"the grid has {total:,} workloads; at most {MAX_CELLS:,} cells")
-        axes["workloads"] = tuple(
-            Workload(prompt=p, context=c, batch=b, output=output)
-            for p in prompts or (None,)
-            for c in contexts or (None,)
-            for b in batches or (None,)
-        )
-    grid = study.model_copy(update={"view": "grid", "name": "grid", "title": None, "rows": (), "notes": (), **axes})
+    changed: dict = {"models": axes.models or study.models, "hardware": axes.hardware or study.hardware}
+    changed["engines"] = axes.engines or study.engines
+    if axes.techniques:
+        changed["techniques"] = tuple(tuple(x for x in t.split("+") if x) for t in axes.techniques)
+    if axes.sets:
+        changed["base"] = study.base.model_copy(update={"set": (*study.base.set, *axes.sets)})
+    if axes.prompts or axes.contexts or axes.batches or axes.devices or axes.output:
+        changed["workloads"] = _workloads(axes)
+    _check_names(library, changed)
+    grid = study.model_copy(update={"name": "grid", "title": None, "notes": (), **changed})
     return grid, None if bare else spec
+
+
+def _workloads(axes: Axes) -> tuple:
+    from ..schema.study import Workload
+
+    lists = [a or (None,) for a in (axes.prompts, axes.contexts, axes.batches, axes.devices)]
+    total = prod(map(len, lists))
+    if total > MAX_CELLS:
+        raise problem(f"the grid has {total:,} workloads; at most {MAX_CELLS:,} cells")
+    return tuple(Workload(prompt=p, context=c, batch=b, devices=d, output=axes.output) for p, c, b, d in product(*lists))
+
+
+def _check_names(library, changed: dict) -> None:
+    """A name that no document has is an error, not a refused cell."""
+    from ..compile.uses import read_use
+
+    for field, kind, option in (("models", "model", "--model"), ("hardware", "hardware", "--hw"), ("engines", "engine", "--engine")):
+        for name in changed[field]:
+            library.load(kind, name, mark=Mark(Source(option, name), 1, 1))
+    for used in changed.get("techniques", ()):
+        for text in (used,) if isinstance(used, str) else used:
+            if text not in ("none", ""):
+                read_use(library, text)
 
 
 def select(result: dict, filters, sort: str | None) -> dict:
@@ -93,6 +131,8 @@ def _refuse_misfit(text: str, op: str, want: str, values: list) -> None:
 
 def _holds(value, op: str, want: str) -> bool:
     """Whether one value meets a condition."""
+    if isinstance(value, bool):
+        want = {"yes": "true", "no": "false"}.get(want, want)
     if isinstance(value, bool) or value is None or isinstance(value, (str, list)):
         text = ",".join(map(str, value)) if isinstance(value, list) else str(value).lower() if not isinstance(value, str) else value
         same = fnmatchcase(text, want) or (value is None and want in ("", "null", "none"))

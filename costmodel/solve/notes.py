@@ -11,6 +11,12 @@ def assumptions_of(prediction) -> list[str]:
     used = prediction.context + prediction.output
     if limit and used > limit:
         notes.append(f"warning: {used:,} tokens are more than the model's context of {limit:,}")
+    if prediction.prompt > prediction.context:
+        notes.append(f"the prompt ({prediction.prompt:,}) is longer than the context ({prediction.context:,}): memory is for the context")
+    if meta["devices"] > 1:
+        notes.append(f"memory is per device, of {meta['devices']}")
+    if prediction.plan[0] > 1 or meta["devices"] > 1 or not meta["reads_all"]:
+        notes.append("the 80 % span comes from single-stream decode of dense models on one device; here it may be wider")
     notes += rule_note(prediction)
     if prediction.tokens_out != 1:
         notes.append(f"a decode step emits {prediction.tokens_out:.3g} tokens: decode.* is per step, tpot per token")
@@ -26,6 +32,8 @@ def rule_note(prediction) -> list[str]:
     left, added = meta["file_size"] - by.weights, by.kv + by.state
     if prediction.tokens_out != 1 or (left <= 0 and added <= 0):
         return []
+    if not meta["reads_all"]:
+        return ["bandwidth / file size says little here: a step reads only part of the file, or part of it from a slower tier"]
     reason = (
         f"the ceiling leaves out {left / 1e9:.2f} GB that a step does not read"
         if left > 0

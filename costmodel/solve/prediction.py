@@ -16,6 +16,12 @@ class Prediction:
         self.context = prompt if context is None else context
         self.plan = runnable.at(prompt, output, self.context, batch)
 
+    def __repr__(self) -> str:
+        meta = self.runnable.meta
+        return (
+            f"<Prediction {meta['model']} on {meta['hardware']}: {self.tps.expected:.4g} tok/s per user, TTFT {self.ttft_s.expected:.3g} s>"
+        )
+
     @property
     def decoder(self):
         """The program that decodes: this machine's, or the other one's under disaggregation."""
