@@ -54,7 +54,7 @@ def ad_hoc(library, name: str, axes: Axes):
     if axes.prompts or axes.contexts or axes.batches or axes.devices or axes.output:
         changed["workloads"] = _workloads(axes)
     _check_names(library, changed)
-    grid = study.model_copy(update={"name": "grid", "title": None, "notes": (), **changed})
+    grid = study.model_copy(update={"name": "grid", "title": study.texts.get("combinations"), "notes": (), **changed})
     return grid, None if bare else spec
 
 
