@@ -75,26 +75,40 @@ def build_source(case: Case, library: Library) -> tuple[str, set]:
 
 
 def _children(machine: Machine, case: Case, library: Library) -> tuple[dict[str, str], set]:
+    """Sources of the other programs of a case: the decode machine's, and the draft model's on either machine."""
     children: dict[str, str] = {}
     files: set = set()
     program = machine.program
+    other = _decode_machine(machine, library)
+    if other is not None:
+        children["decode"] = _child(Machine(program, other, machine.engine, case.devices), files)
+        machine.notes.append(f"decode runs on {other.doc.label()}")
     if program.also is not None:
         entry = program.also
-        mark = entry.use.marks.get("draft", entry.mark)
-        draft = library.load("model", entry.node["model"], mark=mark)
+        draft = library.load("model", entry.node["model"], mark=entry.use.marks.get("draft", entry.mark))
         shared_uses = [u for u in program.uses if u.spec.doc.draft]
-        inner = Machine(compile_program(draft, shared_uses, library), machine.hardware, machine.engine, case.devices)
-        children["draft"], files = Emitter(inner).source(describe(inner), {}), files | inner.files
-        prove(inner, children["draft"])
+        compiled = compile_program(draft, shared_uses, library)
+        children["draft"] = _child(Machine(compiled, other or machine.hardware, machine.engine, case.devices), files)
+        if other is not None:
+            children["draft_prefill"] = _child(Machine(compiled, machine.hardware, machine.engine, case.devices), files)
         used = ", ".join(u.name for u in shared_uses) or "none of the techniques"
         machine.notes.append(f"draft model: {draft.doc.label()}, with {used}")
-    if program.machine is not None and program.machine.node not in ("None", "same", ""):
-        entry = program.machine
-        other = library.load("hardware", entry.node, mark=entry.use.marks.get("decode", entry.mark))
-        inner = Machine(program, other, machine.engine, case.devices)
-        children["decode"], files = Emitter(inner).source(describe(inner), {}), files | inner.files
-        machine.notes.append(f"decode runs on {other.doc.label()}")
     return children, files
+
+
+def _decode_machine(machine: Machine, library: Library) -> Spec | None:
+    """The hardware that decodes, where it is another one."""
+    entry = machine.program.machine
+    if entry is None or entry.node in ("None", "same", ""):
+        return None
+    return library.load("hardware", entry.node, mark=entry.use.marks.get("decode", entry.mark))
+
+
+def _child(inner: Machine, files: set) -> str:
+    source = Emitter(inner).source(describe(inner), {})
+    prove(inner, source)
+    files |= inner.files
+    return source
 
 
 def describe(machine: Machine, sets: tuple = ()) -> dict:
@@ -102,7 +116,7 @@ def describe(machine: Machine, sets: tuple = ()) -> dict:
     program, hardware, engine = machine.program, machine.hardware, machine.engine
     stored = _stored(machine)
     capacity = machine.memory.capacity
-    span = machine.settings("span", "")
+    span, prefill = machine.settings("span", ""), machine.settings("prefill_span", "")
     overhead = machine.pass_overhead()
     network = hardware.doc.links.get("network")
     embed = sum(sum(p.stored.values()) for p in machine.placed if p.row.role in ("embed", "pos"))
@@ -125,6 +139,7 @@ def describe(machine: Machine, sets: tuple = ()) -> dict:
         "network": None if network is None else (network.bandwidth, network.latency),
         "context": program.model.doc.context,
         "span": (span.low, span.high) if span is not None else (1, 1),
+        "prefill_span": (prefill.low, prefill.high) if prefill is not None else (1, 1),
         "micro_batch": machine.settings("micro_batch", ""),
         "hidden": program.dims.get("d", program.dims.get("width", 0)),
         "overhead": overhead.value if isinstance(overhead, Num) else text(overhead),

@@ -163,7 +163,8 @@ class Machine:
         if not isinstance(item.rate, Num) or item.rate.value <= 0:
             also = tuple((mark, note) for note, mark in row.history[-3:])
             raise SpecError(Problem(f"{row.block}.{row.name}: `rate` must be a positive number", row.mark, None, also))
-        wanted = width.math or self.settings("math", "", width.family) or "fp16"
+        stores = row.terms["params"] != Num(0)  # products without weights (attention) run in the engine's type
+        wanted = (width.math if stores else None) or self.settings("math", "", width.family) or "fp16"
         item.math = self._rate(wanted, item.unit, item.terms["f"] != Num(0))
         for field in (*KINDS, "compute", "link", "host"):
             item.eff[field] = self.efficiency(field, item.bits, width.family)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
-from ..language.formula import FormulaError, Node, Num
+from ..language.formula import FormulaError, Node, Num, names
 from ..language.formula.fold import bind, number
 from ..language.formula.nodes import Bin, Call, Name
 from ..language.formula.write import text
@@ -233,7 +233,8 @@ def scale_and_set_dims(formulas: dict, steps: list[Step], model: str) -> dict:
         for name, node in step.item.scale.items():
             if step.item.only is None and name in formulas:
                 factor = _factor(step, node, name)
-                if factor != Num(1):
+                follows = names(formulas[name]) & set(step.item.scale)  # computed from a scaled dim: it follows by itself
+                if factor != Num(1) and not follows:
                     out[name] = Call("ceil", (Bin("*", factor, out[name]),))
     return out
 

@@ -33,7 +33,9 @@ class Runnable:
     expected seconds and compute seconds of one pass.
     """
 
-    __slots__ = ("also", "c", "children", "coefs", "draft", "held", "meta", "other", "plan", "rows", "scratch", "step", "text")
+    __slots__ = (
+        "also", "c", "children", "coefs", "draft", "draft_prefill", "held", "meta", "other", "plan", "rows", "scratch", "step", "text",
+    )  # fmt: skip
 
     step: Callable
     rows: Callable
@@ -53,6 +55,7 @@ class Runnable:
         self.c = self.coefs(self.meta["rates"])
         self.children = {name: Runnable(source) for name, source in space["CHILDREN"].items()}
         self.draft = self.children.get("draft")
+        self.draft_prefill = self.children.get("draft_prefill", self.draft)
         self.other = self.children.get("decode")
 
     def one(self, B, T, S, R):

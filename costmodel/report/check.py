@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..sizes import short
+from ..sizes import scaled, short
 
 VERDICTS = {
     "en": {"impossible": "impossible", "fast": "fast", "normal": "normal", "slow": "slow"},
@@ -12,6 +12,7 @@ TEXTS = {
     "en": {
         "head": "{measured} tok/s per user: {verdict}",
         "need_exact": "it needs {exact} GB/s by exact bytes; this machine has {have} GB/s",
+        "compute": "decode is bound by compute here: it needs {need} of {peak}",
         "lack": "it does not fit: {lack} GB more than the device can hold, so part of it must be elsewhere",
         "span": "ceiling {ceiling} tok/s, expected {expected} ({low} - {high}), rule of thumb {rule}",
         "need": "it needs {rule} GB/s by the rule of thumb (file size), {exact} GB/s by exact bytes; this machine has {have} GB/s",
@@ -26,6 +27,7 @@ TEXTS = {
     "ko": {
         "head": "사용자당 {measured} tok/s: {verdict}",
         "need_exact": "정확한 바이트로 {exact} GB/s가 필요한데 이 기기는 {have} GB/s",
+        "compute": "여기서 decode는 연산에 막힌다: {peak} 가운데 {need} 필요",
         "lack": "들어가지 않음: 장치가 담을 수 있는 것보다 {lack} GB 많으니 일부는 다른 곳에 있다",
         "span": "천장 {ceiling} tok/s, 예상 {expected} ({low} - {high}), 암산 {rule}",
         "need": "암산(파일 크기)으로 {rule} GB/s, 정확한 바이트로 {exact} GB/s가 필요한데 이 기기는 {have} GB/s",
@@ -56,6 +58,8 @@ def check_text(c, lang: str = "en") -> str:
     )
     need = t["need" if c.reads_all else "need_exact"]
     lines.append(need.format(rule=short(c.needed_by_rule / 1e9), exact=short(c.needed_exact / 1e9), have=short(c.bandwidth / 1e9)))
+    if c.regime == "compute":
+        lines.append(t["compute"].format(need=scaled(c.needed_flops, "FLOP/s"), peak=scaled(c.peak, "FLOP/s")))
     if c.lacking_bytes:
         lines.append(t["lack"].format(lack=short(c.lacking_bytes / 1e9)))
     if c.verdict == "impossible":

@@ -48,6 +48,8 @@ class Settings(Part):
     moe_overlap: Formula = None
     """Share of the uniform law's distinct experts that are really read."""
     span: Span | None = None
+    """For decode."""
+    prefill_span: Span | None = None
     micro_batch: count() | None = None  # type: ignore[valid-type]
     """Tokens that an operator works on at a time: what bounds its scratch memory."""
 

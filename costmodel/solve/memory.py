@@ -35,8 +35,7 @@ def memory_of(prediction) -> Record:
 def device_lines(prediction, tokens: int, batch: int) -> dict:
     """Named lines of the device tier, with `tokens` per sequence in the cache."""
     runnable = prediction.decoder
-    same = batch == prediction.batch and tokens == prediction.context + prediction.output
-    plan = prediction.plan if same else prediction.runnable.at(prediction.prompt, prediction.output, prediction.context, batch)
+    plan = _plan(prediction, tokens, batch)
     kv, state = runnable.held(plan[0], tokens)[:2]
     if plan[15]:
         kv = 0
@@ -79,6 +78,15 @@ def _scratch(runnable, B, T, S, R) -> float:
     return hidden + runnable.scratch(B, part, S + T - part, R, B * part, B * R)
 
 
+def _plan(prediction, tokens: int, batch: int):
+    """The schedule with `tokens` per sequence: a prompt that fills the context grows and shrinks with it."""
+    if batch == prediction.batch and tokens == prediction.context + prediction.output:
+        return prediction.plan
+    context = max(1, tokens - prediction.output)
+    prompt = context if prediction.prompt == prediction.context else prediction.prompt
+    return prediction.runnable.at(prompt, prediction.output, context, batch)
+
+
 def lower_tiers(prediction, tokens: int, batch: int | None = None) -> dict:
     """Bytes on the host and the disk, with their capacity."""
     runnable = prediction.decoder
@@ -91,7 +99,21 @@ def lower_tiers(prediction, tokens: int, batch: int | None = None) -> dict:
             capacity = runnable.meta["tiers"].get(tier)
             fits = None if capacity is None else weights + kv <= capacity
             out[tier] = {"weights_bytes": weights, "kv_bytes": kv, "capacity_bytes": capacity, "fits": fits}
+    if runnable is not prediction.runnable:
+        out["prefill machine"] = _prefill_machine(prediction)
     return out
+
+
+def _prefill_machine(prediction) -> dict:
+    """What the machine that only prefills holds: weights, the prompt's KV, workspace."""
+    meta, plan = prediction.runnable.meta, prediction.plan
+    kv, state = prediction.runnable.held(plan[0], prediction.prompt)[:2]
+    steps = prefill_groups(plan)
+    scratch = max(sum(_scratch(prediction.runnable, *group) for group in groups) for groups in (steps[0], steps[-1]))
+    weights = meta["stored"].get("device", 0)
+    total, usable = weights + kv + state + scratch, meta["usable"]
+    fits = None if usable is None else total <= usable
+    return {"weights_bytes": weights, "kv_bytes": kv + state + scratch, "capacity_bytes": usable, "fits": fits}
 
 
 def _fits(prediction, tokens: int, batch: int) -> bool:

@@ -32,6 +32,8 @@ def rule_note(prediction) -> list[str]:
     left, added = meta["file_size"] - by.weights, by.kv + by.state
     if prediction.tokens_out != 1 or (left <= 0 and added <= 0):
         return []
+    if prediction.decode.regime != "memory":
+        return [f"decode is bound by {prediction.decode.regime} here, so bandwidth / file size says little"]
     if not meta["reads_all"]:
         return ["bandwidth / file size says little here: a step reads only part of the file, or part of it from a slower tier"]
     reason = (

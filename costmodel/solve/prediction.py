@@ -87,10 +87,10 @@ class Prediction:
     def tpot_s(self) -> Record:
         """Seconds per output token and user, at `context`."""
         total = self._decode
-        return self._span(total[7] / self.plan[12], total[8] / self.plan[12])
+        return self._span(total[7] / self.plan[12], total[8] / self.plan[12], "span")
 
-    def _span(self, floor: float, expected: float) -> Record:
-        low, high = self.runnable.meta["span"]
+    def _span(self, floor: float, expected: float, which: str) -> Record:
+        low, high = self.runnable.meta[which]
         return Record(floor=floor, expected=expected, low=max(floor, expected / high), high=expected / low)
 
     @once
@@ -107,7 +107,7 @@ class Prediction:
         """Seconds to the first token: prefill (and a draft's, and the KV hand-off), no queueing or network."""
         total = self._prefill[0]
         extra_floor, extra = self._prefill[3]
-        return self._span(total[7] + extra_floor, total[8] + extra)
+        return self._span(total[7] + extra_floor, total[8] + extra, "prefill_span")
 
     @once
     def memory(self):

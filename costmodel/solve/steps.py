@@ -46,7 +46,7 @@ def beside_prefill(prediction) -> tuple[float, float]:
         and runnable.meta["draft_prefill"]
         and runnable.also(prediction.prompt, prediction.output, prediction.context, prediction.batch)[3]
     ):
-        one = runnable.draft.one(plan[0], plan[1], plan[2], 0)
+        one = runnable.draft_prefill.one(plan[0], plan[1], plan[2], 0)
         floor, expected = one[7], one[8]
     if runnable.meta["handoff"]:
         seconds = handoff_seconds(prediction)
@@ -56,7 +56,10 @@ def beside_prefill(prediction) -> tuple[float, float]:
 
 def handoff_bytes(prediction) -> float:
     """KV and state bytes of the prompt, sent from the prefill to the decode machine."""
-    kv, state, _, _ = prediction.runnable.held(prediction.plan[0], prediction.prompt)
+    runnable = prediction.runnable
+    kv, state, _, _ = runnable.held(prediction.plan[0], prediction.prompt)
+    if runnable.draft is not None:
+        kv += sum(runnable.draft.held(prediction.plan[0], prediction.prompt)[:2])
     return kv + state
 
 
