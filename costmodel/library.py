@@ -146,9 +146,8 @@ class Library:
         found = self.path_of(kind, text) if text and "\0" not in text and len(text) < 200 else None
         if found is None:
             aliases = {a for f in self.names(kind).values() for a in self._aliases(f)} if kind == "hardware" else set()
-            raise problem(
-                f"no {kind} `{text[:80]}`", mark, suggest(text[:80], [*(self.names(kind) if parents else self.usable(kind)), *aliases])
-            )
+            help = self._hint(kind, text) or suggest(text[:80], [*(self.names(kind) if parents else self.usable(kind)), *aliases])
+            raise problem(f"no {kind} `{text[:80]}`", mark, help)
         return found
 
     def _hint(self, kind: str, text: str) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..language.formula import Num
+from ..language.formula import FormulaError, Num
 from ..language.formula.fold import bind, number
 from ..language.formula.write import text
 from ..language.merge import parse_sets
@@ -35,12 +35,24 @@ def load_uses(library: Library, techniques, sets, devices: int) -> list[Use]:
     spread = next((u for u in uses if u.spec.doc.devices is not None), None)
     if devices > 1 and spread is None:
         uses.append(read_use(library, f"tensor-parallel:ways={devices}"))
-    elif devices > 1 and spread is not None and number(bind(spread.spec.doc.devices, spread.numbers())) != devices:
+    elif devices > 1 and spread is not None and _spread(spread) != devices:
         raise problem(f"{devices} devices, but `{spread.text()}` spreads the model over another number", help="give one of the two")
     for path, _, mark in sets:
         if path[0] not in {u.name for u in uses}:
             raise problem(f"technique `{path[0]}` is not in use", mark, "in use: " + (", ".join(sorted(names)) or "none"))
     return sorted(uses, key=lambda u: u.name)
+
+
+def _spread(use: Use) -> int:
+    """Over how many devices a technique spreads the model."""
+    mark = use.spec.mark("devices")
+    try:
+        count = number(bind(use.spec.doc.devices, use.numbers()))
+    except FormulaError as error:
+        raise problem(f"devices: {error}", mark, error.help) from None
+    if count < 1 or count != int(count):
+        raise problem(f"devices: want a whole number, got {count:g}", mark)
+    return int(count)
 
 
 def load_spec(library: Library, kind: str, given, sets, option: str) -> Spec:
@@ -180,7 +192,7 @@ def _devices(machine: Machine) -> int:
     total = 1
     for use in machine.program.uses:
         if use.spec.doc.devices is not None:
-            total *= int(number(bind(use.spec.doc.devices, use.numbers())))
+            total *= _spread(use)
     return max(total, machine.devices)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from ..language.formula import Bin, Call, FormulaError, Neg, Node, Num, names
 from ..language.formula.dims import check
 from ..language.formula.fold import number
+from ..language.formula.nodes import FUNCTIONS
 from ..language.problem import Problem, SpecError, suggest
 from ..language.units import BYTE, BYTE_RATE, COUNT, FLOP, FLOP_RATE, SECOND
 from .names import DEVICE, ROLES, SCHEDULE, SYMBOLS, TERMS, WORKLOAD, term_dim
@@ -89,7 +90,7 @@ def _used_dims(doc) -> set[str]:
             texts += [v for v in (row.model_extra or {}).values() if isinstance(v, str)]
     for text in texts:
         used |= set(re.findall(r"[A-Za-z_][A-Za-z0-9_]*", text))
-    return used
+    return used - set(FUNCTIONS)
 
 
 def _role(role: str, checker: _Checker, *path) -> None:
@@ -179,6 +180,7 @@ def _technique(doc, formula) -> None:
                 _role(entry.role, formula, *path, "insert", "rows", row, "role")
         if item.place:
             formula(item.place.share, env, COUNT, *path, "place", "share")
+    formula(doc.devices, dict.fromkeys(doc.knobs, COUNT), COUNT, "devices")
     known = SCHEDULE | dict.fromkeys(doc.knobs, COUNT)
     _schedule(doc.schedule, known, formula)
 

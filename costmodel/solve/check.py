@@ -16,7 +16,7 @@ def check(p, measured: float, library=None) -> Record:
     the bandwidth that the figure needs by the rule of thumb and by exact bytes, and the machines that would allow it.
     """
     tps, step = p.tps, p.decode
-    rule_need = measured * p.runnable.meta["file_size"]
+    rule_need = measured * p.file_size
     exact_need = measured / p.tokens_out * (step.bytes_by.weights + step.bytes_by.kv + step.bytes_by.state)
     verdict = "normal"
     if measured > tps.ceiling * MARGIN or (p.memory.fits is False and measured > tps.low):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .record import INFINITE, Record
-from .steps import prefill_groups
+from .steps import edge_steps
 
 
 def memory_of(prediction) -> Record:
@@ -36,11 +36,7 @@ def device_lines(prediction, tokens: int, batch: int) -> dict:
     """Named lines of the device tier, with `tokens` per sequence in the cache."""
     runnable = prediction.decoder
     plan = _plan(prediction, tokens, batch)
-    kv, state = runnable.held(plan[0], tokens)[:2]
-    if plan[15]:
-        kv = 0
-    elif plan[5]:  # decodes that ride along with the prefill hold their caches too
-        kv += runnable.held(plan[5], plan[6])[0]
+    kv, state, _, _ = _held(runnable, plan, tokens)
     draft = 0
     if (
         prediction.runnable.also is not None
@@ -62,8 +58,7 @@ def workspace(prediction, plan) -> float:
     runnable = prediction.decoder
     steps = [[(plan[14], plan[9], plan[10], plan[11])]]
     if prediction.runnable.other is None:
-        every = prefill_groups(plan)
-        steps += [every[0], every[-1]] if len(every) > 2 else every
+        steps += edge_steps(plan)
     return max(sum(_scratch(runnable, *group) for group in groups) for groups in steps)
 
 
@@ -76,6 +71,14 @@ def _scratch(runnable, B, T, S, R) -> float:
     part = max(1, min(T, limit // max(1, B)))
     hidden = 2 * B * T * runnable.meta["hidden"] * 2
     return hidden + runnable.scratch(B, part, S + T - part, R, B * part, B * R)
+
+
+def _held(runnable, plan, tokens: int) -> tuple:
+    """KV, state, and KV on host and disk: of the batch, and of decodes that ride along with its prefill."""
+    parts = runnable.held(plan[0], tokens)
+    if plan[5]:
+        parts = tuple(a + b for a, b in zip(parts, runnable.held(plan[5], plan[6]), strict=True))
+    return (0, parts[1], 0, 0) if plan[15] else parts
 
 
 def _plan(prediction, tokens: int, batch: int):
@@ -91,7 +94,7 @@ def lower_tiers(prediction, tokens: int, batch: int | None = None) -> dict:
     """Bytes on the host and the disk, with their capacity."""
     runnable = prediction.decoder
     plan = prediction.plan if batch is None else prediction.runnable.at(prediction.prompt, prediction.output, prediction.context, batch)
-    _, _, host, disk = (0, 0, 0, 0) if plan[15] else runnable.held(plan[0], tokens)
+    _, _, host, disk = _held(runnable, plan, tokens)
     out = {}
     for tier, kv in (("host", host), ("disk", disk)):
         weights = runnable.meta["stored"].get(tier, 0)
@@ -108,8 +111,7 @@ def _prefill_machine(prediction) -> dict:
     """What the machine that only prefills holds: weights, the prompt's KV, workspace."""
     meta, plan = prediction.runnable.meta, prediction.plan
     kv, state = prediction.runnable.held(plan[0], prediction.prompt)[:2]
-    steps = prefill_groups(plan)
-    scratch = max(sum(_scratch(prediction.runnable, *group) for group in groups) for groups in (steps[0], steps[-1]))
+    scratch = max(sum(_scratch(prediction.runnable, *group) for group in groups) for groups in edge_steps(plan))
     weights = meta["stored"].get("device", 0)
     total, usable = weights + kv + state + scratch, meta["usable"]
     fits = None if usable is None else total <= usable

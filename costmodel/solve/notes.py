@@ -29,7 +29,7 @@ def rule_note(prediction) -> list[str]:
     if tps.ceiling is None or tps.rule_of_thumb is None:
         return []
     by = prediction.decode.bytes_by
-    left, added = meta["file_size"] - by.weights, by.kv + by.state
+    left, added = prediction.file_size - by.weights, by.kv + by.state
     if prediction.tokens_out != 1 or (left <= 0 and added <= 0):
         return []
     if prediction.decode.regime != "memory":

@@ -78,6 +78,11 @@ class Prediction:
             **more,
         )
 
+    @property
+    def file_size(self) -> float:
+        """Bytes of the model that one request passes through: a device's share, of every stage of a pipeline."""
+        return self.runnable.meta["file_size"] * self.plan[8]
+
     @once
     def tokens_out(self) -> float:
         """Tokens a decode step emits per sequence."""
@@ -97,8 +102,7 @@ class Prediction:
     def tps(self) -> Record:
         """Tokens per second and user, at `context`; `ceiling` is the floor's, `rule_of_thumb` bandwidth ÷ file size."""
         tpot = self.tpot_s
-        size = self.runnable.meta["file_size"] * self.plan[8]  # a pipeline's request reads every stage's part
-        rule = self.decoder.meta["rates"]["bw"] / size if size else None
+        rule = self.decoder.meta["rates"]["bw"] / self.file_size if self.file_size else None
         turn = _inverse
         return Record(ceiling=turn(tpot.floor), expected=turn(tpot.expected), low=turn(tpot.high), high=turn(tpot.low), rule_of_thumb=rule)
 

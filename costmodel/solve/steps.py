@@ -7,17 +7,32 @@ MAX_CHUNKS = 100_000
 
 def prefill_groups(plan) -> list[list[tuple]]:
     """The groups (B, T, S, R) of every prefill step, in order."""
-    batch, T, S, R, chunk, ride_B, ride_S = plan[:7]
-    ride = [(ride_B, 1, ride_S, 1)] if ride_B else []
-    if not chunk or chunk >= T:
-        return [[(batch, T, S, R), *ride]]
-    chunk = max(1, int(chunk))
+    T, chunk = plan[1], _chunk(plan)
     if chunk * MAX_CHUNKS < T:
         from ..language.problem import problem
 
         raise problem(f"{T:,} tokens in chunks of {chunk:,} are more than {MAX_CHUNKS:,} steps", help="take larger chunks")
-    starts = range(0, int(T), chunk)
-    return [[(batch, min(chunk, T - at), S + at, R if at + chunk >= T else 0), *ride] for at in starts]
+    return [_chunk_step(plan, at) for at in range(0, int(T), chunk)]
+
+
+def edge_steps(plan) -> list[list[tuple]]:
+    """The first and the last prefill step."""
+    T, chunk = plan[1], _chunk(plan)
+    last = (int(T) - 1) // chunk * chunk
+    return [_chunk_step(plan, 0), *([_chunk_step(plan, last)] if last else [])]
+
+
+def _chunk(plan) -> int:
+    T, chunk = plan[1], plan[4]
+    return max(1, int(chunk)) if chunk and chunk < T else max(1, int(T))
+
+
+def _chunk_step(plan, at: int) -> list[tuple]:
+    """The groups of the prefill step that starts at a token: the chunk, and decodes that ride along."""
+    batch, T, S, R, _, ride_B, ride_S = plan[:7]
+    size = min(_chunk(plan), T - at)
+    group = (batch, size, S + at, R if at + size >= T else 0)
+    return [group, (ride_B, 1, ride_S, 1)] if ride_B else [group]
 
 
 def prefill_total(prediction):

@@ -1,0 +1,161 @@
+"""What attacks on the numbers and newcomers found once: each stays fixed."""
+
+from __future__ import annotations
+
+import pytest
+
+import costmodel
+from costmodel.language.problem import SpecError
+
+predict = costmodel.predict
+
+
+def rows(p, phase="prefill"):
+    return {f"{r.block}.{r.name}": r for r in p.operators[phase]}
+
+
+@pytest.mark.parametrize(("technique", "math"), [("fp8", "fp8"), ("int8:format=int8-w8a8", "int8")])
+def test_attention_keeps_the_engine_type_and_matrices_take_the_format(technique, math):
+    p = predict("llama-3-8b", "h100-sxm", techniques=(technique,), prompt=8192)
+    table = rows(p)
+    assert table["layer.q"].math == table["mlp.up"].math == math
+    assert table["attention.scores"].math == table["attention.mix"].math == "fp16"
+    assert table["head.lm_head"].math == "fp16"
+
+
+def test_int8_w8a8_doubles_prefill_where_int8_is_twice_as_fast():
+    plain, quick = (predict("llama-3-8b", "a100-80gb-sxm", techniques=t, prompt=512) for t in ((), ("int8:format=int8-w8a8",)))
+    assert plain.ttft_s.floor / quick.ttft_s.floor == pytest.approx(2, rel=0.05)
+
+
+def test_fp8_leaves_the_all_reduce_alone():
+    links = [predict("llama-3.1-70b", "l40s", devices=4, batch=32, techniques=t).prefill.link_bytes for t in ((), ("fp8",))]
+    assert links[0] == links[1] == pytest.approx(160 * 1.5 * 32 * 1024 * 8192 * 2)
+
+
+def test_latent_cache_is_replicated_by_tensor_parallelism():
+    one, eight = (predict("llama-3-8b", "h100-sxm", devices=n, techniques=("mla",)) for n in (1, 8))
+    assert one.memory.kv_bytes == eight.memory.kv_bytes
+
+
+def test_more_devices_never_slow_a_small_model_by_latency_alone():
+    times = [predict("llama-3.1-70b", "mi300x", devices=n, techniques=("fp8",), context=128).tpot_s.expected for n in (1, 2, 4, 8)]
+    assert times == sorted(times, reverse=True)
+
+
+def test_draft_steps_run_on_the_decode_machine():
+    together = predict("llama-3-8b", "h100-sxm", techniques=("disaggregation:decode=rtx3090", "speculative-decoding"), prompt=2048)
+    alone = predict("llama-3-8b", "rtx3090", techniques=("speculative-decoding",), prompt=2048)
+    assert together.decode.expected_s == pytest.approx(alone.decode.expected_s)
+
+
+def test_disaggregation_needs_room_on_both_machines():
+    p = predict("llama-3-70b", "rtx4090", techniques=("disaggregation:decode=h200-sxm",))
+    assert p.memory.fits is False and p.memory.tiers["prefill machine"]["fits"] is False
+
+
+def test_the_draft_is_fused_and_split_like_the_model():
+    plain, fused = (
+        predict("llama-3.1-70b", "h200-sxm", prompt=16384, devices=4, techniques=(*t, "fp8", "speculative-decoding"))
+        for t in ((), ("flash-attention",))
+    )
+    assert fused.runnable.draft.meta["devices"] == 4
+    assert fused.runnable.draft.meta["techniques"] == ["flash-attention:enabled=1", "tensor-parallel:ways=4"]
+    assert fused.memory.draft_bytes <= plain.memory.draft_bytes
+
+
+@pytest.mark.parametrize(("model", "depth", "local"), [("gpt-oss-20b", 0.25, 9), ("gpt-oss-20b", 0.5, 6), ("gemma-3-27b", 0.25, 39)])
+def test_pruned_depth_keeps_the_mix_of_layers(model, depth, local):
+    program = costmodel.compile(model, [f"structured-pruning:depth={depth},channels=0"])
+    assert program.dims["L_local"] == local and program.dims["L"] > local
+
+
+def test_pruned_depth_scales_dense_layers_once():
+    assert costmodel.compile("llama-3-8b", ["structured-pruning:depth=0.25,channels=0"]).dims["L_dense"] == 24
+
+
+def test_micro_batches_split_the_batch():
+    one = predict("llama-3.1-70b", "h200-sxm", techniques=("pipeline-parallel:stages=4,micro=4", "fp8"), batch=32)
+    eight = predict("llama-3.1-70b", "h200-sxm", techniques=("pipeline-parallel:stages=4", "fp8"), batch=8)
+    assert one.tps.expected == eight.tps.expected
+    assert one.system_tps == pytest.approx(32 * one.tps.expected)
+    assert one.memory.kv_bytes == 4 * eight.memory.kv_bytes
+    with pytest.raises(SpecError, match="do not help"):
+        predict("llama-3.1-70b", "h200-sxm", techniques=("pipeline-parallel:stages=2,micro=4",))
+    alone = [predict("llama-3-8b", "h100-sxm", techniques=t).ttft_s.floor for t in ((), ("pipeline-parallel:stages=4,micro=4",))]
+    assert alone[1] >= alone[0]
+
+
+@pytest.mark.parametrize("model", ["qwen2.5-7b", "llama-3.1-8b", "gemma-3-4b", "qwen3-4b"])
+@pytest.mark.parametrize("techniques", [(), ("flash-attention",)])
+def test_the_longest_context_fits_and_one_more_does_not(model, techniques):
+    longest = predict(model, "rtx4090", techniques=techniques).memory.max_context
+    fits = [predict(model, "rtx4090", prompt=n - 256, context=n - 256, techniques=techniques).memory.fits for n in (longest, longest + 1)]
+    assert fits == [True, False]
+
+
+def test_riding_decodes_hold_their_caches():
+    alone, riding = (predict("llama-3.1-8b", "h100-sxm", context=4096, techniques=(f"chunked-prefill:decodes={n}",)) for n in (0, 10))
+    assert riding.memory.kv_bytes - alone.memory.kv_bytes == 10 * 4096 * 131072
+
+
+def test_quantizing_a_quantized_model_is_said():
+    assert any("makes them larger" in n for n in predict("8b", "ddr5", techniques=("int8",)).assumptions)
+    assert not any("larger" in n for n in predict("llama-3.1-8b", "ddr5", techniques=("int8",)).assumptions)
+
+
+def test_devices_follow_the_technique():
+    assert predict("llama-3-8b", "h100-sxm", techniques=("tensor-parallel:ways=4",)).runnable.meta["devices"] == 4
+    with pytest.raises(SpecError, match="spreads the model"):
+        predict("llama-3-8b", "h100-sxm", devices=4, techniques=("tensor-parallel:ways=2",))
+
+
+def test_a_misspelt_dim_is_refused(desk):
+    text = "architecture: decoder\ndims: {L: 2, d: 64, n_q: 4, n_kvv: 2, d_ff: 128, vocab: 100}\n"
+    with pytest.raises(SpecError, match="used by nothing"):
+        desk.predict(desk.write("model", "odd", text), desk.machine(100, 1))
+
+
+def test_titles_and_sources_of_a_parent_do_not_speak_for_a_child(desk):
+    from costmodel.library import Library
+
+    path = desk.write("hardware", "laptop", "extends: rtx4070\nmemory: {vram: {bandwidth: 256 GB/s}}\n")
+    spec = Library().load("hardware", path)
+    assert spec.doc.label() == "laptop" and "bandwidth" not in spec.doc.sources
+    assert spec.doc.memory["vram"].capacity == 12 * 2**30
+
+
+def test_offload_floor_uses_the_nominal_link():
+    p = predict("llama-3.1-8b", "rtx4090", techniques=("offload:share=0.5",))
+    assert p.decode.floor_s == pytest.approx(p.decode.link_bytes / 31.5e9)
+
+
+def test_host_compute_counts_on_the_host():
+    p = predict("llama-3.1-8b", "rtx4090", techniques=("offload:share=1,mode=compute",))
+    assert p.decode.attainable_flops is not None and p.decode.ridge < 50
+    assert p.decode.floor_s >= p.decode.bytes_by.weights / 80e9 * 0.99
+
+
+def test_check_reads_a_total_over_users():
+    from costmodel.api import library
+    from costmodel.solve.check import check
+
+    p = predict("llama-3.1-70b", "h200-sxm", techniques=("fp8",), batch=32)
+    total = 32 * p.tps.expected
+    assert any("total over 32 users" in c for c in check(p, total, library()).causes)
+
+
+def test_a_cached_case_of_another_library_is_kept_apart(tmp_path, monkeypatch):
+    from conftest import Desk
+
+    from costmodel.cache import cached_runnable
+    from costmodel.library import Library
+    from costmodel.solve.prediction import Prediction
+
+    monkeypatch.setenv("COSTMODEL_CACHE", str(tmp_path / "cache"))
+    seen = []
+    for bandwidth in (50, 100):
+        desk = Desk(tmp_path / str(bandwidth))
+        desk.machine(bandwidth, 1, "foo")
+        seen.append(Prediction(cached_runnable("8b", "foo", None, (), 1, (), Library(roots=(desk.root,)))).tps.ceiling)
+    assert seen[1] == pytest.approx(2 * seen[0])
