@@ -54,6 +54,13 @@ def bound(given, folder, phase, name):
     return operator(folder, phase, name, given).regime
 
 
+@reproduces("lv_prefill_qk_perf", phase="prefill", name="scores")
+@reproduces("lv_decode_qk_perf", phase="decode", name="scores")
+def attainable(given, folder, phase, name):
+    """The roofline at the operator's intensity, FLOP/s."""
+    return operator(folder, phase, name, given).attainable_flops
+
+
 @reproduces("lv_prefill_gate_ops")
 def ops(given, folder):
     """FLOPs of the gate projection."""
