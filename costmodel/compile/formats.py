@@ -86,7 +86,9 @@ def _shares(spec: Spec, entry, path: tuple, dims: Mapping) -> list[tuple[str, fl
     try:
         for name, node in spec.doc.let.items():
             for _ in spec.doc.let:  # helpers may refer to one another in any order
-                node = bind(node, spec.doc.let)
+                before, node = node, bind(node, spec.doc.let)
+                if node == before:
+                    break
             env[name] = number(node, env)
         shares = {f: number(parse(v), env) for f, v in entry.items() if v != "rest"}
     except FormulaError as error:

@@ -48,8 +48,9 @@ class _Binder:
             return value if isinstance(value, tuple) else Num(value)
         if isinstance(node, Call) and node.fn == "where":
             return self.where(node)
-        node = rebuild(node, tuple(self.bind(c) for c in children(node)))
-        if all(isinstance(c, Num) for c in children(node)):
+        parts = tuple(map(self.bind, children(node)))
+        node = rebuild(node, parts)
+        if all(isinstance(part, Num) for part in parts):
             return Num(_evaluate(node))
         return self.simplify(node)
 
