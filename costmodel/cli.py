@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 import click
@@ -60,6 +61,7 @@ class Commands(click.Group):
         """Run a command and exit: 0, the command's own code, 2 for bad input or 130 when interrupted."""
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+        gc.set_threshold(1_000_000, 20, 20)  # one short command: collecting what it loads costs more than it frees
         try:
             sys.exit(super().main(args, prog_name, complete_var, standalone_mode=False, **extra) or 0)
         except click.exceptions.Exit as stop:

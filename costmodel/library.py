@@ -227,7 +227,7 @@ class Library:
         place: Mark | None = mark
         while True:
             document = self.read(file, place)
-            found = kind_of(document)
+            found = kind_of(document, kind)
             if found != kind:
                 raise problem(
                     f"this is a {found} document; want a {kind}",

@@ -10,7 +10,7 @@ def read_size(text: str) -> int:
     body = text.strip().lower().replace(",", "").replace("_", "")
     factor = {"k": 1024, "m": 1024**2}.get(body[-1:], 1)
     number = body[:-1] if factor > 1 else body
-    if not number.isdigit() or len(number) > 12:
+    if not number.isdigit() or len(number) > 15:
         raise ValueError(text)
     return int(number) * factor
 

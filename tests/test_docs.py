@@ -162,3 +162,18 @@ def test_internal_links_resolve(page):
         assert file == page or file.is_relative_to(ROOT), f"{target}: outside the repository"
         if anchor and file.suffix == ".md":
             assert anchor in anchors(file), f"{target}: no such heading"
+
+
+def test_operators_are_listed_with_their_arguments():
+    table = dict(
+        re.findall(
+            r"^\| `([a-z0-9-]+)` \| [^|]+ \| ([^|]*) \|$",
+            (ROOT / "docs/language.md").read_text("utf-8").split("The built-in operators")[1],
+            re.M,
+        )
+    )
+    library = Library()
+    shipped = {n: library.load("operator", n).doc for n in library.names("operator")}
+    given = {n: set(re.findall(r"`(\w+)`", text)) for n, text in table.items()}
+    want = {n: set(doc.args) for n, doc in shipped.items() if not doc.abstract}
+    assert {n: given.get(n) for n in want} == want

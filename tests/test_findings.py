@@ -159,3 +159,70 @@ def test_a_cached_case_of_another_library_is_kept_apart(tmp_path, monkeypatch):
         desk.machine(bandwidth, 1, "foo")
         seen.append(Prediction(cached_runnable("8b", "foo", None, (), 1, (), Library(roots=(desk.root,)))).tps.ceiling)
     assert seen[1] == pytest.approx(2 * seen[0])
+
+
+SMALL = "{L: 4, d: 512, n_q: 8, n_kv: 2, d_ff: 1024, vocab: 1000, d_e: 128}"
+
+
+@pytest.mark.parametrize(
+    ("dim", "message"),
+    [
+        ("L_dense=1", "L_dense is L without experts"),
+        ("n_q=7.5", "n_q is a whole multiple of n_kv"),
+        ("n_kv=64", "n_q is a whole multiple of n_kv"),
+        ("d=0", "whole numbers from 1"),
+        ("L=0", "whole numbers from 1"),
+        ("tied=7", "tied is 0 or 1"),
+        ("k=3", "k, the experts per token"),
+        ("E=4", "k, the experts per token"),
+        ("L_local=5", "L_local, the layers with a window"),
+        ("d_h=64.3", "d_h is a whole number"),
+    ],
+)
+def test_dims_that_make_no_model_are_refused_at_the_dim(desk, dim, message):
+    path = desk.write("model", "small", f"architecture: decoder\ndims: {SMALL}\n")
+    with pytest.raises(SpecError, match=message) as caught:
+        predict(path, "ddr5", sets=(f"model.dims.{dim}",))
+    assert caught.value.problems[0].mark.source.name == "--set #1"
+    path = desk.write("model", "small2", f"architecture: decoder\ndims: {SMALL[:-1]}, E: 4, k: 8}}\n")
+    with pytest.raises(SpecError, match="here E = 4, k = 8") as caught:
+        predict(path, "ddr5")
+    assert caught.value.problems[0].mark.source.name.endswith("small2.yaml")
+
+
+def test_memory_grows_with_the_batch_across_the_micro_batch():
+    sizes = [
+        predict("llama-3.1-8b", "ddr5", prompt=100, output=1, context=0, batch=b).memory.total_bytes
+        for b in (*range(60, 70), *range(505, 520))
+    ]
+    assert sizes == sorted(sizes)
+
+
+def test_validate_reports_every_argument(tmp_path):
+    from costmodel.solve.validate import validate_files
+
+    bad, empty = tmp_path / "bad.yaml", tmp_path / "empty"
+    bad.write_bytes(b"schema: costmodel/model@1\nname: \xff\xfe\n")
+    empty.mkdir()
+    done, _, problems = validate_files([str(bad), str(tmp_path / "gone.yaml"), str(empty), "/dev/null"])
+    assert done == 4 and len(problems) == 4
+    assert ":2:7: this is not UTF-8 text" in problems[0]
+    assert all(p.startswith("error: ") for p in problems[1:])
+
+
+def test_a_missing_source_is_reported_in_the_document_itself(desk):
+    from costmodel.solve.validate import validate_files
+
+    path = desk.write(
+        "hardware", "mine", "extends: cpu-desktop\nmemory: {main: {capacity: 64 GB, bandwidth: 90 GB/s}}\ncompute: {fp32: 1 TFLOP/s}\n"
+    )
+    _, warnings, problems = validate_files([path])
+    assert not problems and warnings
+    assert all("mine.yaml:" in w.splitlines()[0] for w in warnings)
+
+
+def test_only_what_lies_on_the_host_is_named():
+    from costmodel.report.predict import predict_text
+
+    text = predict_text(predict("mixtral-8x7b", "rtx4090", techniques=("offload", "int4")))
+    assert "host: weights  " in text and "host: weights, KV cache" not in text

@@ -41,6 +41,29 @@ def _natural(value, name: str, mark) -> None:
         raise SpecError(Problem(f"dims.{name}: {value:g} is not a size", mark))
 
 
+def check_dims(model: Spec, dims: dict) -> None:
+    """Every condition of the document's `requires` must hold. Raises :class:`SpecError` at the dim that breaks one."""
+    for message, node in model.doc.requires.items():
+        used = sorted(names(node))
+        if any(name not in dims for name in used):
+            continue  # a dim that is needed is asked for where it is used
+        mark = model.mark("requires", message)
+        try:
+            holds = number(node, dims)
+        except FormulaError as error:
+            raise SpecError(Problem(f"requires: {error}", mark, error.help)) from None
+        if not holds:
+            figures = ", ".join(f"{name} = {dims[name]:g}" for name in used)
+            places = sorted((model.mark("dims", name) for name in used), key=lambda m: _distance(model, m))
+            raise SpecError(Problem(f"{message}; here {figures}", places[0] if places else mark))
+
+
+def _distance(model: Spec, mark) -> tuple:
+    """Overrides first, then the document itself, then its parents: who broke a condition, most likely."""
+    own = mark.source is model.mark("name").source
+    return (0 if mark.source.name.startswith("--set") else 1 if own else 2, mark.line, mark.column)
+
+
 def solve_dims(model: Spec, formulas: dict) -> dict[str, int | float]:
     """Numbers of all dims; formulas may refer to one another in any order, not in a circle."""
     known: dict[str, int | float] = {}

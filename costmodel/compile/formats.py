@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ..language.formula import FormulaError, parse
-from ..language.formula.fold import bind, number
+from ..language.formula import FormulaError, names, parse
+from ..language.formula.fold import number
 from ..language.problem import Mark, Problem, SpecError
 from ..library import Library, Spec
 
@@ -74,6 +74,13 @@ def _entry(table: Mapping | None, role: str):
     return None, None
 
 
+def _value(node, env: dict, helpers: Mapping) -> int | float:
+    """A formula's value; the helpers that it uses, which may use one another, are evaluated into `env`."""
+    for name in names(node) & (helpers.keys() - env.keys()):
+        env[name] = _value(helpers[name], env, {k: v for k, v in helpers.items() if k != name})
+    return number(node, env)
+
+
 def _shares(spec: Spec, entry, path: tuple, dims: Mapping) -> list[tuple[str, float]]:
     """`q4_k`, or `{q6_k: more / L, q4_k: rest}` as (format, share) pairs that sum to one."""
     if isinstance(entry, str):
@@ -84,13 +91,8 @@ def _shares(spec: Spec, entry, path: tuple, dims: Mapping) -> list[tuple[str, fl
     env.setdefault("d_ff", env.get("d_e", 4096))
     env.setdefault("d_e", env["d_ff"])
     try:
-        for name, node in spec.doc.let.items():
-            for _ in spec.doc.let:  # helpers may refer to one another in any order
-                before, node = node, bind(node, spec.doc.let)
-                if node == before:
-                    break
-            env[name] = number(node, env)
-        shares = {f: number(parse(v), env) for f, v in entry.items() if v != "rest"}
+        env = {name: value for name, value in env.items() if name not in spec.doc.let}
+        shares = {f: _value(parse(v), env, spec.doc.let) for f, v in entry.items() if v != "rest"}
     except FormulaError as error:
         raise SpecError(Problem(f"format `{spec.doc.name}`: {error}", spec.mark(*path), error.help)) from None
     rest = [f for f, v in entry.items() if v == "rest"]

@@ -7,7 +7,7 @@ from ..language.formula.fold import number
 from ..language.problem import Problem, SpecError, suggest
 from ..library import Library, Spec
 from . import rewrite
-from .dims import read_dims, solve_dims
+from .dims import check_dims, read_dims, solve_dims
 from .formats import declared, plain_bytes, width_of
 from .rows import Row, expand_blocks, number_of
 from .schedule import merge_schedules
@@ -118,7 +118,10 @@ def _compiled(model: Spec, uses: list[Use], library: Library) -> Program:
     program = Program(model, uses, library)
     program.files |= set(base.files)
     given = read_dims(model)
-    steps = [s for s in steps if rewrite.active(s, solve_dims(model, given))] if steps else steps
+    if steps or model.doc.requires:
+        natural = solve_dims(model, given)
+        check_dims(model, natural)
+        steps = [s for s in steps if rewrite.active(s, natural)]
     program.formulas = rewrite.scale_and_set_dims(given, steps, model.name)
     program.dims = solve_dims(model, program.formulas)
     rows = expand_blocks(model, program.dims, library)

@@ -42,12 +42,14 @@ def read_text(raw: bytes, name: str) -> Source:
     """Decode a document's bytes; refuses large, non-UTF-8 and binary content."""
     source = Source(name, "")
     if len(raw) > MAX_BYTES:
-        raise SpecError(Problem(f"the file is {len(raw):,} bytes; a document has at most {MAX_BYTES:,}", Mark(source, 1, 1)))
+        raise SpecError(Problem(f"the file is larger than {MAX_BYTES:,} bytes, the most that a document has", Mark(source, 1, 1)))
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise SpecError(Problem("this is not UTF-8 text", Mark(source, line, 1))) from None
+        before = raw[: error.start].decode("utf-8-sig")
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        source = Source(name, raw.decode("utf-8", "replace"))
+        raise SpecError(Problem("this is not UTF-8 text", Mark(source, line, column))) from None
     bad = None if text.isprintable() else next((i for i, c in enumerate(text) if _forbidden(c)), None)
     if bad is not None:
         line, column = text.count("\n", 0, bad) + 1, bad - text.rfind("\n", 0, bad)

@@ -61,3 +61,5 @@ class Model(Doc):
     context: count() | None = None  # type: ignore[valid-type]
     """Longest context the model was made for, in tokens."""
     checks: Checks = Checks()
+    requires: dict[str, Formula] = {}
+    """Message to formula of dims: a model for which one is zero is refused with the message."""

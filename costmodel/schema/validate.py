@@ -16,14 +16,20 @@ VERSION = 1
 MAX_PROBLEMS = 50
 
 
-def kind_of(document: Document) -> str:
-    """The kind named by the `schema:` line. Raises :class:`SpecError` for a missing, unknown or newer one."""
+def kind_of(document: Document, want: str | None = None) -> str:
+    """The kind named by the `schema:` line. Raises :class:`SpecError` for a missing, unknown or newer one.
+
+    `want` is the kind that the reader is after, for the help of the message.
+    """
     data, mark = document.data, document.mark(("schema",))
+    help = (
+        f"start with `schema: costmodel/{want}@1`" if want else f"start with `schema: costmodel/<kind>@1`, kind one of {', '.join(KINDS)}"
+    )
     if not isinstance(data, dict):
-        raise SpecError(Problem("a document is a mapping of fields", document.mark(), "start with `schema: costmodel/model@1`"))
+        raise SpecError(Problem("a document is a mapping of fields", document.mark(), help))
     text = data.get("schema")
     if not isinstance(text, str):
-        raise SpecError(Problem("no `schema:` line", mark, "start with `schema: costmodel/<kind>@1`, kind one of " + ", ".join(KINDS)))
+        raise SpecError(Problem("no `schema:` line", mark, help))
     space, _, rest = text.partition("/")
     kind, _, version = rest.partition("@")
     if space != "costmodel" or kind not in KINDS:
@@ -37,7 +43,7 @@ def validate(document: Document, kind: str):
     """The pydantic document of a (merged) mapping. Raises :class:`SpecError` with all problems."""
     from pydantic import ValidationError
 
-    found = kind_of(document)
+    found = kind_of(document, kind)
     if found != kind:
         help = f"give a {kind} document here"
         raise SpecError(Problem(f"this is a {found} document; want a {kind}", document.mark(("schema",)), help))

@@ -68,8 +68,9 @@ def _scratch(runnable, B, T, S, R) -> float:
     The micro-batch is the engine's; its last tokens attend to the whole sequence, so S grows by what came before.
     """
     limit = runnable.meta["micro_batch"] or INFINITE
-    part = max(1, min(T, limit // max(1, B)))
     hidden = 2 * B * T * runnable.meta["hidden"] * 2
+    B = min(B, limit)
+    part = max(1, min(T, limit / max(1, B)))
     return hidden + runnable.scratch(B, part, S + T - part, R, B * part, B * R)
 
 

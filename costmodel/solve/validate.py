@@ -15,34 +15,38 @@ def validate_files(files) -> tuple[int, list[str], list[str]]:
     """(documents read, warnings, problems) of files and folders."""
     done, warnings, problems = 0, [], []
     library = Library()
-    for file in _expand(files):
-        done += 1
+    for name in files:
         try:
-            warnings += [str(w) for w in validate_file(library, file)]
+            inside = _inside(name)
         except SpecError as error:
-            problems.append(str(error))
+            inside = []
+            done += 1
+            problems.append(f"error: {error}")
+        for file in inside:
+            done += 1
+            try:
+                warnings += [str(w) for w in validate_file(library, file)]
+            except SpecError as error:
+                problems.append(str(error) if error.problems[0].mark else f"error: {error}")
     return done, warnings, problems
 
 
-def _expand(files) -> list[Path]:
-    found: list[Path] = []
-    for name in files:
-        path = Path(name)
-        if len(str(name)) < 1000 and path.is_dir():
-            inside = sorted(path.rglob("*.yaml"))
-            if not inside:
-                raise problem(f"no .yaml file under `{name}`")
-            found += inside
-        else:
-            found.append(path if "/" in str(name) else Path(".") / path)
-    return found
+def _inside(name) -> list[Path]:
+    """A file, or the documents of a folder."""
+    path = Path(name)
+    if len(str(name)) < 1000 and path.is_dir():
+        found = sorted(path.rglob("*.yaml"))
+        if not found:
+            raise problem(f"no .yaml file under `{name}`")
+        return found
+    return [path if "/" in str(name) else Path(".") / path]
 
 
 def validate_file(library: Library, file: Path) -> list[Problem]:
     """Warnings of one document; raises :class:`SpecError` for problems."""
     try:
         if not file.is_file():
-            raise problem(f"no file `{file}`")
+            raise problem(f"`{file}` is not a regular file" if file.exists() else f"no file `{file}`")
     except OSError as error:
         raise problem(f"cannot read `{str(file)[:80]}`: {error.strerror}") from None
     kind = kind_of(library.read(file))
@@ -67,7 +71,9 @@ def _named(spec: Spec, file: Path) -> list[Problem]:
 def _source(spec: Spec, keys: tuple, what: str) -> list[Problem]:
     if any(k in spec.doc.sources for k in keys):
         return []
-    return [Problem(f"warning: {what} has no source", spec.mark("sources"), f"add `sources: {{{keys[0]}: {{kind: …, ref: …}}}}`")]
+    mark, own = spec.mark("sources"), spec.mark("name")
+    mark = mark if mark.source is own.source else own  # inherited sources stand in the parent's file
+    return [Problem(f"warning: {what} has no source", mark, f"add `sources: {{{keys[0]}: {{kind: …, ref: …}}}}`")]
 
 
 def _hardware(library: Library, spec: Spec) -> list[Problem]:
