@@ -57,7 +57,8 @@ def main() -> None:
     """Print one JSON object of all figures."""
     home = tempfile.mkdtemp()
     env = {**os.environ, "COSTMODEL_CACHE": os.path.join(home, "cache")}
-    run = [sys.executable, "-m", "costmodel"]
+    env.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode
+    run = [os.path.join(os.path.dirname(sys.executable), "costmodel")]
     predict = [*run, "predict", "8b", "--hw", "ddr5"]
     process(predict, env)
     process([*run, "matrix"], env)

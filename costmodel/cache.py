@@ -138,10 +138,11 @@ def cached_runnable(model: str, hardware: str, engine, techniques, devices: int,
     request = (str(model), str(hardware), engine, tuple(techniques), devices, tuple(sets), _own_roots(library))
     source = load(request)
     if source is None:
-        from .compile.build import Case, build_source
+        from .compile.build import Case, build_with_files
         from .library import FOLDERS, shared
 
         library = library or shared()
-        source, files = build_source(Case(model, hardware, engine, techniques, devices, sets), library)
-        save(request, source, files, [root / f for root in library.roots for f in FOLDERS.values()])
+        runnable, files = build_with_files(Case(model, hardware, engine, techniques, devices, sets), library)
+        save(request, runnable.text, files, [root / f for root in library.roots for f in FOLDERS.values()])
+        return runnable
     return Runnable(source)

@@ -67,11 +67,11 @@ def load_spec(library: Library, kind: str, given, sets, option: str) -> Spec:
 
 def build(case: Case, library: Library) -> Runnable:
     """Compile a case. Raises :class:`SpecError`."""
-    return Runnable(build_source(case, library)[0])
+    return build_with_files(case, library)[0]
 
 
-def build_source(case: Case, library: Library) -> tuple[str, set]:
-    """Emitted source of a case, and every file that it was read from."""
+def build_with_files(case: Case, library: Library) -> tuple[Runnable, set]:
+    """The runnable of a case, and every file that it was read from."""
     sets = parse_sets(case.sets)
     model = load_spec(library, "model", case.model, tuple(sets.get("model", ())), "MODEL")
     hardware = load_spec(library, "hardware", case.hardware, tuple(sets.get("hw", ())), "--hw")
@@ -82,8 +82,7 @@ def build_source(case: Case, library: Library) -> tuple[str, set]:
         compile_program(model, [], library)  # the base model's published figures hold, whatever a technique does to it
     children, files = _children(machine, case, library)
     source = Emitter(machine).source(describe(machine, case.sets), children)
-    prove(machine, source)
-    return source, machine.files | files
+    return prove(machine, source), machine.files | files
 
 
 def _children(machine: Machine, case: Case, library: Library) -> tuple[dict[str, str], set]:
@@ -241,4 +240,4 @@ def program_of(library: Library, model, techniques=(), sets=()) -> Program:
     return compile_program(spec, load_uses(library, techniques, found.get("tech", ()), 1), library)
 
 
-__all__ = ["Case", "SpecError", "build", "build_source", "program_of"]
+__all__ = ["Case", "SpecError", "build", "build_with_files", "program_of"]

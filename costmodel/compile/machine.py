@@ -119,7 +119,7 @@ class Machine:
     def _place(self, row: Row) -> list[Placed]:
         row = row.copy()
         row.symbols.setdefault("overlap", self.overlap)
-        terms = {k: self._term(row, t) for k, t in TERM_NAMES.items()}
+        terms = self.program.terms(row, TERM_NAMES, self.device_flags)
         stored = self.program.constant(row, "stored", self.device_flags)
         if stored < 0:
             raise SpecError(Problem(f"{row.block}.{row.name}: stores {stored:g} bytes", row.mark))
@@ -150,9 +150,6 @@ class Machine:
                 also = tuple((mark, note) for note, mark in row.history[-3:])
                 message = f"{row.block}.{row.name}: weight bytes move once per pass: they may depend on M and H, not on `{found[0]}`"
                 raise SpecError(Problem(message, row.mark, None, also))
-
-    def _term(self, row: Row, term: str) -> Node:
-        return self.program.term(row, term, device=self.device_flags)
 
     def _finish(self, item: Placed) -> None:
         row = item.row

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..language.formula import FormulaError, Name, Node, Num, names
 from ..language.formula.fold import number
 from ..language.problem import Problem, SpecError, suggest
@@ -9,7 +11,7 @@ from ..library import Library, Spec
 from . import rewrite
 from .dims import check_dims, read_dims, solve_dims
 from .formats import declared, plain_bytes, width_of
-from .rows import Row, expand_blocks, number_of
+from .rows import Resolver, Row, expand_blocks, number_of
 from .schedule import merge_schedules
 from .uses import Use
 
@@ -42,6 +44,11 @@ class Program:
         if symbolic:
             return row.resolve(name, {**{d: Name(d) for d in self.dims}, **device})
         return row.resolve(name, {**self.dims, **device})
+
+    def terms(self, row: Row, wanted: Mapping[str, str], device: dict) -> dict[str, Node]:
+        """Several terms of a row, by the given keys: names that they share are resolved once."""
+        resolver = Resolver(row, {**self.dims, **device})
+        return {key: resolver.expand(row.terms[name]) for key, name in wanted.items()}
 
     def params(self, only: str = "*") -> int:
         """Parameters stored, over rows whose role matches."""

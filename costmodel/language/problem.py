@@ -6,7 +6,6 @@ write instead. Problems of one stage are collected and raised together as a :cla
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import NamedTuple
 
 SHOWN = 20
@@ -93,6 +92,8 @@ def problem(message: str, mark: Mark | None = None, help: str | None = None, als
 
 def nearest(name: str, names, quote: str = "`") -> str | None:
     """`did you mean …?` for the valid names closest to `name`, or None when nothing is close."""
+    from difflib import get_close_matches
+
     close = get_close_matches(str(name).lower(), [str(n) for n in names], 3, 0.5)
     if not close:
         return None

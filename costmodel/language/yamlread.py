@@ -50,7 +50,7 @@ def read_text(raw: bytes, name: str) -> Source:
         line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
         source = Source(name, raw.decode("utf-8", "replace"))
         raise SpecError(Problem("this is not UTF-8 text", Mark(source, line, column))) from None
-    bad = None if text.isprintable() else next((i for i, c in enumerate(text) if _forbidden(c)), None)
+    bad = None if text.replace("\n", "").isprintable() else next((i for i, c in enumerate(text) if _forbidden(c)), None)
     if bad is not None:
         line, column = text.count("\n", 0, bad) + 1, bad - text.rfind("\n", 0, bad)
         message = f"control character U+{ord(text[bad]):04X} in the text; this is not a YAML document"
