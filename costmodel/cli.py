@@ -61,7 +61,6 @@ class Commands(click.Group):
         """Run a command and exit: 0, the command's own code, 2 for bad input or 130 when interrupted."""
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
-        gc.set_threshold(1_000_000, 20, 20)  # one short command: collecting what it loads costs more than it frees
         try:
             sys.exit(super().main(args, prog_name, complete_var, standalone_mode=False, **extra) or 0)
         except click.exceptions.Exit as stop:
@@ -298,5 +297,14 @@ def inspect(files, fmt):
     click.echo(inspect_text(files, fmt))
 
 
+def run():
+    """The `costmodel` program: `main` in a process of its own, where collecting garbage costs more than it frees."""
+    gc.set_threshold(1_000_000, 20, 20)
+    try:
+        main()
+    finally:
+        gc.freeze()  # nor is there anything to collect at exit
+
+
 if __name__ == "__main__":
-    main()
+    run()
