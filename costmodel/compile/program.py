@@ -220,41 +220,33 @@ def _model_needs(model: Spec, use: Use, needs, dims: dict, roles: set) -> None:
     for i, name in enumerate(needs.dims):
         if name not in dims:
             mark = use.spec.mark("requires", "dims", i)
-            raise SpecError(
-                Problem(
-                    f"`{use.name}` needs dim `{name}`, which {model.name} does not have",
-                    mark,
-                    None,
-                    ((model.mark("dims"), "the model's dims"),),
-                )
-            )
+            place = ((model.mark("dims"), "the model's dims"),)
+            raise SpecError(Problem(f"`{use.name}` needs dim `{name}`, which {model.name} does not have", mark, None, place))
     for i, pattern in enumerate(needs.roles):
         if not any(fnmatchcase(r, pattern) for r in roles):
             mark = use.spec.mark("requires", "roles", i)
-            help = "the model has: " + ", ".join(sorted(roles))
-            raise SpecError(
-                Problem(
-                    f"`{use.name}` needs a row of role `{pattern}`, which {model.name} does not have",
-                    mark,
-                    help,
-                    ((model.mark("name"), "the model"),),
-                )
-            )
+            help, place = "the model has: " + ", ".join(sorted(roles)), ((model.mark("name"), "the model"),)
+            raise SpecError(Problem(f"`{use.name}` needs a row of role `{pattern}`, which {model.name} does not have", mark, help, place))
     for message, node in needs.conditions.items():
-        mark = use.spec.mark("requires", "conditions", message)
-        env = {**dims, **{k: v.value for k, v in use.numbers().items()}}
-        lacking = [n for n in names(node) if n not in env]
-        if lacking:
-            raise SpecError(Problem(f"`{use.name}` needs dim `{lacking[0]}`", mark, suggest(lacking[0], env)))
-        try:
-            holds = number(node, env)
-        except FormulaError as error:
-            raise SpecError(Problem(f"`{use.name}`: {error}", mark, error.help)) from None
-        if not holds:
-            used = [n for n in names(node) if n in model.doc.dims]
-            places = tuple((model.mark("dims", n), f"{n} = {dims[n]:g}") for n in used)
-            knobs = tuple((use.marks[n], f"{n} = {use.values[n]}") for n in names(node) if n in use.marks)
-            raise SpecError(Problem(f"`{use.name}`: {message}", mark, None, places + knobs))
+        _condition(model, use, message, node, dims)
+
+
+def _condition(model: Spec, use: Use, message: str, node: Node, dims: dict) -> None:
+    """A condition of a technique over the model's dims and its own knobs, or an error that names all of their places."""
+    mark = use.spec.mark("requires", "conditions", message)
+    env = {**dims, **{k: v.value for k, v in use.numbers().items()}}
+    used = names(node)
+    lacking = [n for n in used if n not in env]
+    if lacking:
+        raise SpecError(Problem(f"`{use.name}` needs dim `{lacking[0]}`", mark, suggest(lacking[0], env)))
+    try:
+        holds = number(node, env)
+    except FormulaError as error:
+        raise SpecError(Problem(f"`{use.name}`: {error}", mark, error.help)) from None
+    if not holds:
+        places = tuple((model.mark("dims", n), f"{n} = {dims[n]:g}") for n in used if n in model.doc.dims)
+        knobs = tuple((use.marks[n], f"{n} = {use.values[n]}") for n in used if n in use.marks)
+        raise SpecError(Problem(f"`{use.name}`: {message}", mark, None, places + knobs))
 
 
 def _stand_in(model: Spec, steps: list, library: Library) -> Spec:
