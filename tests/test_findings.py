@@ -170,8 +170,9 @@ SMALL = "{L: 4, d: 512, n_q: 8, n_kv: 2, d_ff: 1024, vocab: 1000, d_e: 128}"
         ("L_dense=1", "L_dense is L without experts"),
         ("n_q=7.5", "n_q is a whole multiple of n_kv"),
         ("n_kv=64", "n_q is a whole multiple of n_kv"),
-        ("d=0", "whole numbers from 1"),
-        ("L=0", "whole numbers from 1"),
+        ("d=0", "d is a whole number from 1"),
+        ("L=0", "L is a whole number from 1"),
+        ("n_kv=0", "n_q is a whole multiple of n_kv; here n_kv = 0"),
         ("tied=7", "tied is 0 or 1"),
         ("k=3", "k, the experts per token"),
         ("E=4", "k, the experts per token"),
@@ -226,3 +227,20 @@ def test_only_what_lies_on_the_host_is_named():
 
     text = predict_text(predict("mixtral-8x7b", "rtx4090", techniques=("offload", "int4")))
     assert "host: weights  " in text and "host: weights, KV cache" not in text
+
+
+def test_memory_grows_with_a_prompt_in_chunks():
+    sizes = [
+        predict("llama-3.1-8b", "h100-sxm", techniques=("chunked-prefill",), prompt=n, output=1).memory.total_bytes
+        for n in (511, 512, 513, 1023, 1024, 1025, 1536, 1537, 131071, 131072, 131073)
+    ]
+    assert sizes == sorted(sizes)
+
+
+@pytest.mark.parametrize(("helpers", "message"), [("{a: zzz}", "let.a: `zzz` has no value"), ("{a: b, b: a}", "circle: a -> b -> a")])
+def test_helpers_of_a_format_are_checked_even_unused(desk, helpers, message):
+    from costmodel.solve.validate import validate_files
+
+    path = desk.write("format", "mine", f"let: {helpers}\nmix: {{default: {{q6_k: 0.5, q4_k: rest}}}}\n")
+    _, _, problems = validate_files([path])
+    assert message in problems[0]

@@ -50,18 +50,19 @@ def check_dims(model: Spec, dims: dict) -> None:
         mark = model.mark("requires", message)
         try:
             holds = number(node, dims)
-        except FormulaError as error:
-            raise SpecError(Problem(f"requires: {error}", mark, error.help)) from None
+        except FormulaError:  # a division by a dim of zero, say
+            holds = False
         if not holds:
             figures = ", ".join(f"{name} = {dims[name]:g}" for name in used)
+            words = message.replace(",", " ").split()
+            used.sort(key=lambda name: words.index(name) if name in words else len(words))
             places = sorted((model.mark("dims", name) for name in used), key=lambda m: _distance(model, m))
             raise SpecError(Problem(f"{message}; here {figures}", places[0] if places else mark))
 
 
-def _distance(model: Spec, mark) -> tuple:
+def _distance(model: Spec, mark) -> int:
     """Overrides first, then the document itself, then its parents: who broke a condition, most likely."""
-    own = mark.source is model.mark("name").source
-    return (0 if mark.source.name.startswith("--set") else 1 if own else 2, mark.line, mark.column)
+    return 0 if mark.source.name.startswith("--set") else 1 if mark.source is model.mark("name").source else 2
 
 
 def solve_dims(model: Spec, formulas: dict) -> dict[str, int | float]:

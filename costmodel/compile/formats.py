@@ -74,11 +74,31 @@ def _entry(table: Mapping | None, role: str):
     return None, None
 
 
-def _value(node, env: dict, helpers: Mapping) -> int | float:
+def _value(node, env: dict, helpers: Mapping, active: tuple = ()) -> int | float:
     """A formula's value; the helpers that it uses, which may use one another, are evaluated into `env`."""
     for name in names(node) & (helpers.keys() - env.keys()):
-        env[name] = _value(helpers[name], env, {k: v for k, v in helpers.items() if k != name})
+        if name in active:
+            raise FormulaError(f"helpers go in a circle: {' -> '.join([*active[active.index(name) :], name])}")
+        env[name] = _value(helpers[name], env, helpers, (*active, name))
     return number(node, env)
+
+
+def check_helpers(spec: Spec, dims: Mapping) -> None:
+    """Every helper formula has a value, used or not. Raises :class:`SpecError`."""
+    env = _environment(spec, dims)
+    for name, node in spec.doc.let.items():
+        try:
+            _value(node, env, spec.doc.let, (name,))
+        except FormulaError as error:
+            raise SpecError(Problem(f"let.{name}: {error}", spec.mark("let", name), error.help)) from None
+
+
+def _environment(spec: Spec, dims: Mapping) -> dict:
+    """Dims, with stand-ins for those that a model lacks; a helper hides the dim of its name."""
+    env = dict(_DEFAULTS) | dict(dims)
+    env.setdefault("d_ff", env.get("d_e", 4096))
+    env.setdefault("d_e", env["d_ff"])
+    return {name: value for name, value in env.items() if name not in spec.doc.let}
 
 
 def _shares(spec: Spec, entry, path: tuple, dims: Mapping) -> list[tuple[str, float]]:
@@ -87,11 +107,8 @@ def _shares(spec: Spec, entry, path: tuple, dims: Mapping) -> list[tuple[str, fl
         return [(entry, 1)]
     if not isinstance(entry, dict):
         raise SpecError(Problem("want a format or `{format: share}`", spec.mark(*path)))
-    env = dict(_DEFAULTS) | dict(dims)
-    env.setdefault("d_ff", env.get("d_e", 4096))
-    env.setdefault("d_e", env["d_ff"])
+    env = _environment(spec, dims)
     try:
-        env = {name: value for name, value in env.items() if name not in spec.doc.let}
         shares = {f: _value(parse(v), env, spec.doc.let) for f, v in entry.items() if v != "rest"}
     except FormulaError as error:
         raise SpecError(Problem(f"format `{spec.doc.name}`: {error}", spec.mark(*path), error.help)) from None

@@ -16,10 +16,10 @@ def prefill_groups(plan) -> list[list[tuple]]:
 
 
 def edge_steps(plan) -> list[list[tuple]]:
-    """The first and the last prefill step."""
+    """The prefill steps that can need most memory: the first, the last and, as that may be short, the one before it."""
     T, chunk = plan[1], _chunk(plan)
     last = (int(T) - 1) // chunk * chunk
-    return [_chunk_step(plan, 0), *([_chunk_step(plan, last)] if last else [])]
+    return [_chunk_step(plan, at) for at in sorted({0, max(0, last - chunk), last})]
 
 
 def _chunk(plan) -> int:

@@ -149,12 +149,13 @@ def _references(library: Library, spec: Spec) -> None:
 
 
 def _format(library: Library, spec: Spec) -> list[Problem]:
-    from ..compile.formats import width_of
+    from ..compile.formats import check_helpers, width_of
 
     for dims in (
         {"L": 32, "d": 4096, "d_ff": 14336, "n_q": 32, "n_kv": 8},
         {"L": 80, "d": 8192, "d_ff": 28672, "n_q": 64, "n_kv": 8, "E": 8, "k": 2, "tied": 1},
     ):
+        check_helpers(spec, dims)
         for role in ("embed", "head", "norm", "attn.v", "mlp.down", "expert.up", "router"):
             width_of(library, str(spec.files[0]), role, dims, spec.mark("name"))
     return _source(spec, tuple(spec.doc.sources) or ("size",), "the format")
