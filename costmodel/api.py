@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from .sizes import MOST, MOST_DEVICES
 from .solve.prediction import Prediction
 
-LIMIT = 10**12
 """Most tokens or sequences."""
 _runnables: dict = {}
 
@@ -63,7 +63,7 @@ def predict(
     if not (type(prompt) is type(output) is type(context) is type(batch) is int and min(prompt, output, batch) > 0 and context >= 0):
         prompt, output, batch = _count("prompt", prompt), _count("output", output), _count("batch", batch)
         context = _count("context", context, 0)
-    if max(prompt, output, context, batch) > LIMIT:
+    if max(prompt, output, context, batch) > MOST:
         _count("prompt, output, context and batch", max(prompt, output, context, batch))
     return Prediction(runnable, prompt, output, context, batch)
 
@@ -74,7 +74,7 @@ def _compile(key):
     model, hardware, engine, techniques, devices, sets, own = key
     if isinstance(techniques, str):
         techniques = (techniques,)
-    devices = _count("devices", devices, 1, 65536)
+    devices = _count("devices", devices, 1, MOST_DEVICES)
     if len(_runnables) > 4096:
         _runnables.clear()
     runnable = _runnables[key] = build(Case(model, hardware, engine, techniques, devices, sets), own or library())
@@ -87,7 +87,7 @@ def _unhashable():
     return problem("model, hardware, engine and techniques are names, paths or loaded documents", help="write a document to a file")
 
 
-def _count(name: str, value, low: int = 1, high: int = LIMIT) -> int:
+def _count(name: str, value, low: int = 1, high: int = MOST) -> int:
     """A whole number of tokens, sequences or devices (any integer type). Raises :class:`costmodel.SpecError`."""
     from operator import index
 

@@ -20,7 +20,7 @@ class Size(click.ParamType):
 
     def convert(self, value, param, ctx):
         """The count; fails on text that is none, and below 1."""
-        from .sizes import read_size
+        from .sizes import MOST, read_size
 
         if isinstance(value, int):
             return value
@@ -28,7 +28,7 @@ class Size(click.ParamType):
             number = read_size(value)
         except ValueError:
             self.fail(f"`{value}` is not a count; write 4096 or 8k", param, ctx)
-        if not self.low <= number <= 10**12:
+        if not self.low <= number <= MOST:
             self.fail(f"want {'at least ' + str(self.low) if number < self.low else 'at most 10^12'}", param, ctx)
         return number
 
@@ -124,12 +124,13 @@ def shared(command):
 
 def _prediction(model, hardware, techniques, engine, prompt, output, context, batch, devices, sets):
     from .cache import cached_runnable
+    from .sizes import MOST_DEVICES
     from .solve.prediction import Prediction
 
-    if devices > 65536:
+    if devices > MOST_DEVICES:
         from .language.problem import problem
 
-        raise problem(f"devices: want at most 65536, got {devices}")
+        raise problem(f"devices: want at most {MOST_DEVICES}, got {devices}")
     return Prediction(cached_runnable(model, hardware, engine, techniques, devices, sets), prompt, output, context, batch)
 
 

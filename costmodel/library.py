@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .language.merge import merge, override
 from .language.problem import Mark, SpecError, problem, suggest
-from .language.yamlread import Document, parse, read_text
+from .language.yamlread import MAX_BYTES, Document, parse, read_text
 
 FOLDERS = {
     "hardware": "hardware",
@@ -175,7 +175,7 @@ class Library:
         if file not in self._documents:
             try:
                 with open(file, "rb") as stream:
-                    raw = stream.read((1 << 20) + 1)
+                    raw = stream.read(MAX_BYTES + 1)
             except OSError as error:
                 raise problem(f"cannot read `{_short(file)}`: {error.strerror or error}", mark) from None
             self._documents[file] = parse(read_text(raw, _short(file)))

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+MOST = 10**12
+"""The largest count (tokens, sequences) that is accepted."""
+MOST_DEVICES = 65536
+
 _STEPS = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 

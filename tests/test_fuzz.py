@@ -16,7 +16,7 @@ from costmodel.language.formula import Bin, Call, FormulaError, Name, Neg, Num, 
 from costmodel.language.formula.dims import dimension
 from costmodel.language.formula.fold import bind, number, span
 from costmodel.language.formula.lens import to_sympy
-from costmodel.language.formula.nodes import names
+from costmodel.language.formula.nodes import children, names, walk
 from costmodel.language.formula.write import python, text
 from costmodel.language.merge import parse_sets
 from costmodel.language.problem import Source, SpecError
@@ -568,16 +568,7 @@ def stepped_on_rounding(node) -> bool:
     """Whether a step function rounds a quotient (its side is then a matter of floats)."""
     if isinstance(node, Call) and node.fn in ("ceil", "floor", "ceil_to") and has_division(node.args[0]):
         return True
-    parts = (
-        node.args
-        if isinstance(node, Call)
-        else (node.operand,)
-        if isinstance(node, Neg)
-        else (node.left, node.right)
-        if isinstance(node, Bin)
-        else ()
-    )
-    return any(map(stepped_on_rounding, parts))
+    return any(map(stepped_on_rounding, children(node)))
 
 
 def accepted(node):
@@ -832,7 +823,7 @@ def test_dimensions_agree_with_an_independent_check(node):
 @given(TREES, st.floats(0.5, 4))
 def test_values_scale_with_their_dimension(node, factor):
     """A formula of a dimension is homogeneous: counting bytes in other units scales the result by the power of bytes."""
-    assume(not any(isinstance(n, Call) and n.fn in ("ceil", "floor", "ceil_to") for n in everything(node)))
+    assume(not any(isinstance(n, Call) and n.fn in ("ceil", "floor", "ceil_to") for n in walk(node)))
     try:
         power = dimension(node, DIMS).byte
     except FormulaError:
@@ -847,23 +838,9 @@ def test_values_scale_with_their_dimension(node, factor):
     assert abs(before * factor**power - after) <= tolerance or conditions(node)
 
 
-def everything(node):
-    yield node
-    for part in (
-        node.args
-        if isinstance(node, Call)
-        else (node.operand,)
-        if isinstance(node, Neg)
-        else (node.left, node.right)
-        if isinstance(node, Bin)
-        else ()
-    ):
-        yield from everything(part)
-
-
 def conditions(node) -> bool:
     """Comparisons of quantities that rounding may turn."""
-    return any(isinstance(n, Bin) and n.op in ("==", "!=", "<", "<=", ">", ">=") for n in everything(node))
+    return any(isinstance(n, Bin) and n.op in ("==", "!=", "<", "<=", ">", ">=") for n in walk(node))
 
 
 def test_dimensions_print_themselves():

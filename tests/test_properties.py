@@ -139,13 +139,17 @@ def test_operators_add_up(model, hardware, technique, context, batch):
 @given(
     st.sampled_from(MODELS),
     st.sampled_from(MACHINES),
+    st.sampled_from([*TECHNIQUES, "offload:share=0.3,mode=compute", "offload:share=0.5,tier=disk"]),
     st.lists(st.tuples(st.integers(1, 64), st.integers(1, 600), st.integers(0, 5000), st.integers(0, 1)), min_size=1, max_size=3),
 )
-def test_mixed_steps_agree_with_single_ones(model, hardware, groups):
+def test_mixed_steps_agree_with_single_ones(model, hardware, technique, groups):
     """One group through the general path equals the emitted step; more groups move no more bytes than apart."""
     from costmodel.compile.mixed import mixed_step
 
-    runnable = costmodel.predict(model, hardware).runnable
+    p = allowed(model, hardware, (technique,))
+    if p is None:
+        return
+    runnable = p.runnable
     alone = [runnable.one(*g) for g in groups]
     assert mixed_step(runnable, groups[:1]) == pytest.approx(alone[0], rel=1e-9)
     together = runnable.mixed(groups)
@@ -169,7 +173,7 @@ def test_memory_is_the_sum_of_its_lines(model, hardware, techniques, context, ba
     if m.max_context is not None and not m.tiers:
         assert m.fits == (m.max_context >= context + p.output)
     if m.max_batch is not None and not m.tiers:
-        assert m.fits == (m.max_batch >= batch)
+        assert m.fits == (m.max_batch >= p.to_dict()["workload"]["batch"])  # as served: batching fills its slots
 
 
 @few

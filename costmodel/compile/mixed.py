@@ -87,13 +87,13 @@ def mixed_step(runnable, groups):
     floors = [compute, compulsory / rates["bw"]] + [v / rates[t] for t, v in tiers.items()]
     if host_bytes:
         floors.append(host_bytes / rates["hram"])
-    floors.append(sum(v / rates["hpk_" + m] for (u, m), v in flops.items() if u == "host" and v))
+    host_compute = sum(v / rates["hpk_" + m] for (u, m), v in flops.items() if u == "host" and v)
+    floors.append(host_compute)
     if totals[5]:
         floors.append(totals[5] / rates["peer"])
     floor = max(floors)
     memory = (sum(totals[1:5]) - streamed - host_moved) / rates["bw"]
     memory += host_moved / rates["hram"] if host_moved else 0.0
-    host_compute = sum(v / rates["hpk_" + m] for (u, m), v in flops.items() if u == "host" and v)
     return (*totals, streamed, floor, max(expected, floor), compute + host_compute, memory)
 
 

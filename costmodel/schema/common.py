@@ -14,13 +14,12 @@ from ..language.formula.dims import check
 from ..language.formula.fold import number
 from ..language.formula.nodes import FUNCTIONS
 from ..language.units import BYTE, BYTE_RATE, COUNT, FLOP_RATE, SECOND, WATT, Dim, UnitError
-from ..sizes import read_size
+from ..sizes import MOST, read_size
 
 __all__ = ["Doc", "Part", "Source", "Title"]
 
 NAME = r"^[a-z0-9][a-z0-9._+-]*$"
 IDENT = r"^[A-Za-z_][A-Za-z0-9_]*$"
-TOKENS = 10**12
 DTYPES = ("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp6", "fp4", "int8", "int4")
 
 
@@ -188,7 +187,7 @@ def _count(value: Any) -> Any:
     return value
 
 
-def count(low: int = 1, high: int = TOKENS):
+def count(low: int = 1, high: int = MOST):
     """A field type: a whole number in a range; sizes may be written `128k`."""
     shape = {"type": ["integer", "string"], "examples": [4096, "128k"]}
     return Annotated[int, BeforeValidator(_count), Field(ge=low, le=high), WithJsonSchema(shape)]

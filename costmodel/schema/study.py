@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from ..sizes import MOST_DEVICES
 from .common import Doc, Part, Text, TitleField, count
 
 
@@ -14,7 +15,7 @@ class Workload(Part):
     output: count() | None = None  # type: ignore[valid-type]
     context: count(0) | None = None  # type: ignore[valid-type]
     batch: count() | None = None  # type: ignore[valid-type]
-    devices: count(1, 65536) | None = None  # type: ignore[valid-type]
+    devices: count(1, MOST_DEVICES) | None = None  # type: ignore[valid-type]
 
 
 class Case(Part):
