@@ -2,24 +2,68 @@
 
 from __future__ import annotations
 
+import re
+
 from ..language.formula import FormulaError, names, parse
-from ..language.formula.fold import number
+from ..language.formula.fold import bind, number
+from ..language.formula.nodes import Name
 from ..language.problem import Problem, SpecError, suggest
 from ..language.units import BYTE, UnitError, quantity
 from ..library import Spec
 
 MAX_DIMS = 300
+JOIN = "__"
+_NOT_WORD = re.compile(r"\W")
 
 
 def read_dims(model: Spec) -> dict:
     """Dims as formulas (Node) in document order. Raises :class:`SpecError` for text that is neither."""
     if len(model.doc.dims) > MAX_DIMS:
         raise SpecError(Problem(f"{len(model.doc.dims):,} dims; at most {MAX_DIMS}", model.mark("dims")))
-    return {name: _read(model, name, value) for name, value in model.doc.dims.items()}
+    found = {name: _read(name, value, model.mark("dims", name)) for name, value in model.doc.dims.items()}
+    for block, item in model.doc.blocks.items():
+        for name, value in item.dims.items():
+            mark = model.mark("blocks", block, "dims", name)
+            if name not in found:
+                raise SpecError(Problem(f"dim `{name}` is not one of the model's", mark, suggest(name, found)))
+            found[lifted(name, block)] = _read(name, value, mark)
+        found |= _followers(found, set(item.dims), block)
+    return found
 
 
-def _read(model: Spec, name: str, value):
-    mark = model.mark("dims", name)
+def _followers(dims: dict, given: set[str], block: str) -> dict:
+    """Dims computed from those that a block gives, as that block sees them."""
+    own = set(given)
+    for _ in range(len(dims)):
+        more = {n for n, node in dims.items() if JOIN not in n and n not in own and names(node) & own}
+        if not more:
+            break
+        own |= more
+    swap = {n: Name(lifted(n, block)) for n in own}
+    return {lifted(n, block): bind(dims[n], swap) for n in own - given}
+
+
+def seen_by(block: str, dims) -> dict[str, Name]:
+    """The dims that a block sees differently, by the model's name of each."""
+    tail = lifted("", block)
+    return {name.removesuffix(tail): Name(name) for name in dims if name.endswith(tail)}
+
+
+def lifted(name: str, block: str) -> str:
+    """The model-wide name of a dim that one block sees differently."""
+    return f"{name}{JOIN}{_NOT_WORD.sub('_', block)}"
+
+
+def dim_mark(model: Spec, name: str):
+    """Where a dim is given: by the model, or by one block."""
+    base, join, _ = name.partition(JOIN)
+    for block, item in model.doc.blocks.items() if join else ():
+        if base in item.dims and lifted(base, block) == name:
+            return model.mark("blocks", block, "dims", base)
+    return model.mark("dims", name)
+
+
+def _read(name: str, value, mark):
     if value is None:
         raise SpecError(Problem(f"dims.{name} has no value", mark, "a number, or `= formula` of other dims"))
     if isinstance(value, str) and not value.lstrip().startswith("="):
@@ -73,7 +117,7 @@ def solve_dims(model: Spec, formulas: dict) -> dict[str, int | float]:
     def value(name: str):
         if name in known:
             return known[name]
-        mark = model.mark("dims", name)
+        mark = dim_mark(model, name)
         if name in active:
             raise SpecError(Problem(f"dims go in a circle: {' -> '.join([*active, name])}", mark))
         active.append(name)
@@ -86,6 +130,8 @@ def solve_dims(model: Spec, formulas: dict) -> dict[str, int | float]:
             known[name] = number(node, known)
         except FormulaError as error:
             raise SpecError(Problem(f"dims.{name}: {error}", mark)) from None
+        if known[name] < 0:
+            check_dims(model, known)  # a broken condition says more than its consequence
         _natural(known[name], name, mark)
         active.pop()
         return known[name]

@@ -22,6 +22,11 @@ class Width(NamedTuple):
     activations: float | None
     family: str
 
+    @property
+    def kept(self) -> bool:
+        """Whether most of it stays at 16 bits or more."""
+        return self.bytes >= 2
+
 
 def width_of(library: Library, name: str, role: str, dims: Mapping, mark: Mark) -> Width:
     """Width of a role when `name` is the whole model's format. Raises :class:`SpecError` for an unknown format."""
@@ -33,17 +38,30 @@ def width_of(library: Library, name: str, role: str, dims: Mapping, mark: Mark) 
         if doc.mix is not None:
             raise SpecError(Problem(f"format `{doc.name}`: no `default` in the mix", spec.mark("mix"), "add `default:`"))
         return _plain(spec)
-    shares = _shares(spec, entry, (field, key), dims)
+    width = _blend(library, spec, entry, (field, key), dims)
+    kept = width.kept  # roles that a mix leaves at 16 bits keep their own maths
+    math = width.math if kept or doc.math is None else doc.math
+    activations = width.activations if kept or doc.activations is None else doc.activations
+    return width._replace(math=math, activations=activations, family=doc.family or width.family)
+
+
+def role_width(library: Library, model: Spec, role: str, dims: Mapping) -> Width | None:
+    """Width of a role that the model's own `weights.roles` gives, if they do. Raises :class:`SpecError`."""
+    entry, key = _entry(model.doc.weights.roles, role)
+    return None if entry is None else _blend(library, model, entry, ("weights", "roles", key), dims)
+
+
+def _blend(library: Library, spec: Spec, entry, path: tuple, dims: Mapping) -> Width:
+    """Width of one entry of a mix: a format, or shares of several."""
+    shares = _shares(spec, entry, path, dims)
+    mark = spec.mark(*path)
     widths = [
-        (_plain(spec if part == doc.name else library.load("format", part, mark=spec.mark(field, key))), share) for part, share in shares
+        (_plain(spec if spec.kind == "format" and part == spec.name else library.load("format", part, mark=mark)), share)
+        for part, share in shares
     ]
     main = max(widths, key=lambda pair: pair[1])[0]
     total = sum(w.bytes * share for w, share in widths) if len(widths) > 1 else main.bytes
-    parts = tuple((part, share) for (part, share) in shares)
-    kept = main.bytes >= 2  # roles that a mix leaves at 16 bits keep their own maths
-    math = main.math if kept or doc.math is None else doc.math
-    activations = main.activations if kept or doc.activations is None else doc.activations
-    return Width(total, parts, math, activations, doc.family or main.family)
+    return main._replace(bytes=total, parts=tuple((part, share) for (part, share) in shares))
 
 
 def plain_bytes(library: Library, name: str, mark: Mark) -> float:
@@ -98,7 +116,11 @@ def _environment(spec: Spec, dims: Mapping) -> dict:
     env = dict(_DEFAULTS) | dict(dims)
     env.setdefault("d_ff", env.get("d_e", 4096))
     env.setdefault("d_e", env["d_ff"])
-    return {name: value for name, value in env.items() if name not in spec.doc.let}
+    return {name: value for name, value in env.items() if name not in _helpers(spec)}
+
+
+def _helpers(spec: Spec) -> Mapping:
+    return spec.doc.let if spec.kind == "format" else {}
 
 
 def _shares(spec: Spec, entry, path: tuple, dims: Mapping) -> list[tuple[str, float]]:
@@ -109,20 +131,20 @@ def _shares(spec: Spec, entry, path: tuple, dims: Mapping) -> list[tuple[str, fl
         raise SpecError(Problem("want a format or `{format: share}`", spec.mark(*path)))
     env = _environment(spec, dims)
     try:
-        shares = {f: _value(parse(v), env, spec.doc.let) for f, v in entry.items() if v != "rest"}
+        shares = {f: _value(parse(v), env, _helpers(spec)) for f, v in entry.items() if v != "rest"}
     except FormulaError as error:
-        raise SpecError(Problem(f"format `{spec.doc.name}`: {error}", spec.mark(*path), error.help)) from None
+        raise SpecError(Problem(f"{spec.kind} `{spec.doc.name}`: {error}", spec.mark(*path), error.help)) from None
     rest = [f for f, v in entry.items() if v == "rest"]
     used = sum(shares.values())
     if any(s < 0 for s in shares.values()) or used > 1 + 1e-12 or len(rest) > 1:
         help = "shares lie in [0, 1], and at most one format takes the `rest`"
-        raise SpecError(Problem(f"format `{spec.doc.name}`: shares sum to {used:g}", spec.mark(*path), help))
+        raise SpecError(Problem(f"{spec.kind} `{spec.doc.name}`: shares sum to {used:g}", spec.mark(*path), help))
     if rest:
         shares[rest[0]] = 1 - used
     elif abs(used - 1) > 1e-9:
         raise SpecError(
             Problem(
-                f"format `{spec.doc.name}`: shares sum to {used:g}",
+                f"{spec.kind} `{spec.doc.name}`: shares sum to {used:g}",
                 spec.mark(*path),
                 "shares must sum to 1, or one format takes the `rest`",
             )

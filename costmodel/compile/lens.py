@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..language.formula.fold import bind
 from ..language.formula.lens import symbol, to_sympy
 
 
@@ -14,13 +15,14 @@ def phase_sum(program, phase: str, terms: tuple, values: bool):
 
     point = _point(program, phase)
     total = sympy.Integer(0)
+    shown = program.shown_dims()
     for row in program.rows:
         env = dict(point)
         if values:
             repeat = sympy.Integer(program.repeat(row))
         else:
             env |= {n: symbol(n) for n in program.dims}
-            repeat = to_sympy(row.repeat, env)
+            repeat = to_sympy(bind(row.repeat, shown, strict=False), env)
         for term in terms:
             node = program.term(row, term, symbolic=not values)
             expression = to_sympy(node, env)

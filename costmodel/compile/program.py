@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..language.formula import FormulaError, Name, Node, Num, names
-from ..language.formula.fold import number
+from ..language.formula.fold import bind, number
 from ..language.problem import Problem, SpecError, suggest
 from ..library import Library, Spec
 from . import rewrite
-from .dims import check_dims, read_dims, solve_dims
-from .formats import declared, plain_bytes, width_of
+from .dims import check_dims, dim_mark, read_dims, solve_dims
+from .formats import Width, declared, plain_bytes, role_width, width_of
 from .rows import Resolver, Row, expand_blocks, number_of
 from .schedule import merge_schedules
 from .uses import Use
@@ -35,6 +35,8 @@ class Program:
         self.dims: dict = {}
         self.weights_format = ""
         self.base_width: tuple[str, float] = ("", 1.0)
+        self.base = model
+        self.held: dict[str, float] = {}
         self.formulas: dict[str, Node] = {}
         self.fields, self.also, self.machine = merge_schedules(uses)
 
@@ -42,13 +44,32 @@ class Program:
         """A term of a row over B, T, S, R, M, H; `symbolic` keeps the model's dims as names."""
         device = device or {"sparse_load": 0, "sparse_2_4": 0}
         if symbolic:
-            return row.resolve(name, {**{d: Name(d) for d in self.dims}, **device})
+            return row.resolve(name, {**self.shown_dims(), **device})
         return row.resolve(name, {**self.dims, **device})
+
+    def shown_dims(self) -> dict[str, Node]:
+        """Dims for display: names of those that the model or a technique gives; the architecture's defaults as what they stand for."""
+        parents = [self.library.read(file) for file in self.model.files]
+        defaults = [id(d.source) for d in parents if d.data.get("abstract") is True]
+        base = read_dims(self.model)
+        shown: dict[str, Node] = {}
+        for name, node in self.formulas.items():
+            if id(dim_mark(self.model, name).source) not in defaults or base.get(name) != node:
+                shown[name] = Name(name)
+        while len(shown) < len(self.formulas):
+            ready = {n: bind(f, shown) for n, f in self.formulas.items() if n not in shown and names(f) <= shown.keys()}
+            shown |= ready or {n: Name(n) for n in self.formulas.keys() - shown.keys()}
+        return shown
 
     def terms(self, row: Row, wanted: Mapping[str, str], device: dict) -> dict[str, Node]:
         """Several terms of a row, by the given keys: names that they share are resolved once."""
         resolver = Resolver(row, {**self.dims, **device})
         return {key: resolver.expand(row.terms[name]) for key, name in wanted.items()}
+
+    def natural(self, role: str, name: str, mark, own: Spec | None = None) -> Width:
+        """Width of a role in the model's own format `name`, as its `weights.roles` change it."""
+        width = role_width(self.library, own or self.base, role, self.dims)
+        return width_of(self.library, name, role, self.dims, mark) if width is None else width
 
     def params(self, only: str = "*") -> int:
         """Parameters stored, over rows whose role matches."""
@@ -289,9 +310,26 @@ def _base_formats(program: Program, rows: list[Row], base: Spec) -> None:
             raise SpecError(Problem("weights.size is given, but the model stores no weights", base.mark("weights", "size")))
         factor = size / natural
     program.base_width = (name, factor)
+    program.base = base
+    program.held = _held(program, rows, base)
     for row in rows:
         row.formats = {"weights": (name, None, factor), "kv": (doc.kv.format, None, 1), "activations": (doc.activations.format, None, 1)}
         row.formats["state"] = (doc.state.format, None, 1)
+
+
+def _held(program: Program, rows: list[Row], base: Spec) -> dict[str, float]:
+    """Bytes per weight of the roles whose bytes the model states (`weights.bytes`)."""
+    stated = base.doc.weights.bytes if base is program.model else {}
+    if stated and base.doc.weights.size is not None:
+        raise SpecError(Problem("give `size` or `bytes`, not both", base.mark("weights", "size")))
+    params: dict[str, float] = {}
+    for row in rows if stated else ():
+        params[row.role] = params.get(row.role, 0) + number(row.resolve("params", program.dims)) * program.repeat(row)
+    for role in stated:
+        if not params.get(role):
+            there = [r for r, n in params.items() if n]
+            raise SpecError(Problem(f"the model stores nothing of role `{role}`", base.mark("weights", "bytes", role), suggest(role, there)))
+    return {role: size / params[role] for role, size in stated.items()}
 
 
 def _stored(program: Program, rows: list[Row], name: str, mark, own: Spec | None = None) -> float:
@@ -304,7 +342,7 @@ def _stored(program: Program, rows: list[Row], name: str, mark, own: Spec | None
     for row in rows:
         params = number(row.resolve("params", program.dims)) * program.repeat(row)
         if params:
-            total += params * width_of(program.library, name, row.role, program.dims, mark).bytes
+            total += params * program.natural(row.role, name, mark, own).bytes
     return total
 
 
@@ -324,12 +362,14 @@ def _widths(program: Program, rows: list[Row]) -> None:
     for row in rows:
         name, mark, factor = row.formats["weights"]
         mark = mark or program.model.mark("weights", "format")
-        key = (name, row.role, factor)
+        key = (name, row.role, row.formats["weights"][1])
         if key not in cache:
-            cache[key] = width_of(library, name, row.role, program.dims, mark)
+            own = row.formats["weights"][1] is None
+            cache[key] = program.natural(row.role, name, mark) if own else width_of(library, name, row.role, program.dims, mark)
         width = cache[key]
         row.width = width
-        row.symbols["w_format"] = _num(width.bytes * factor)
+        held = program.held.get(row.role) if row.formats["weights"][1] is None else None
+        row.symbols["w_format"] = _num(width.bytes * factor if held is None else held)
         for symbol, what in (("kv_bytes", "kv"), ("a_bytes", "activations"), ("s_bytes", "state")):
             fmt, where, _ = row.formats[what]
             if (what, fmt) not in cache:
@@ -350,7 +390,7 @@ def _note_growth(program: Program, rows: list[Row]) -> None:
     before = after = 0.0
     for row in changed:
         params = program.constant(row, "params") * program.repeat(row)
-        before += params * factor * width_of(program.library, name, row.role, program.dims, mark).bytes
+        before += params * program.held.get(row.role, factor * program.natural(row.role, name, mark).bytes)
         after += params * number(row.symbols["w_format"])
     if after > before * 1.001:
         new = changed[0].formats["weights"][0]

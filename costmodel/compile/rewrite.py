@@ -17,6 +17,7 @@ from ..language.formula.write import text
 from ..language.problem import Mark, Problem, SpecError, suggest
 from ..library import Library
 from ..schema.names import ROLES, SYMBOLS, TERMS
+from .dims import JOIN
 from .rows import Row, make_row
 from .uses import Use
 
@@ -219,7 +220,7 @@ def place_rows(rows: list[Row], steps: list[Step], dims, model: str) -> None:
 
 
 def scale_and_set_dims(formulas: dict, steps: list[Step], model: str) -> dict:
-    """Dims set or scaled by rewrites without `only`; scaled dims are rounded up to whole numbers."""
+    """Dims set or scaled by rewrites without `only`, of the model and of its blocks; scaled ones are rounded up to whole numbers."""
     out = dict(formulas)
     owner: dict = {}
     for step in steps:
@@ -228,15 +229,33 @@ def scale_and_set_dims(formulas: dict, steps: list[Step], model: str) -> dict:
                 node, mark = _bound(step, node, "set", name), mark_of(step, "set", name)
                 if name in owner and owner[name][0] != node:
                     raise _clash(f"dim `{name}`", mark, owner[name][1])
-                owner[name], out[name] = (node, mark), node
+                owner[name] = (node, mark)
+                out |= dict.fromkeys(_variants(name, formulas), node)
     for step in steps:
+        scaled = {v for name in step.item.scale for v in _variants(name, formulas)}
         for name, node in step.item.scale.items():
-            if step.item.only is None and name in formulas:
+            if step.item.only is None and (name in formulas or "*" in name):
                 factor = _factor(step, node, name)
-                follows = names(formulas[name]) & set(step.item.scale)  # computed from a scaled dim: it follows by itself
-                if factor != Num(1) and not follows:
-                    out[name] = Call("ceil", (Bin("*", factor, out[name]),))
+                for variant in _variants(name, formulas) if factor != Num(1) else ():
+                    if not _uses(formulas, variant) & scaled:  # computed from a scaled dim: it follows by itself
+                        out[variant] = Call("ceil", (Bin("*", factor, out[variant]),))
     return out
+
+
+def _variants(name: str, formulas: dict) -> list[str]:
+    """A dim (or all that match `L_*`), and the same as single blocks see it."""
+    return [n for n in formulas if fnmatchcase(n.partition(JOIN)[0], name)]
+
+
+def _uses(formulas: dict, name: str) -> set[str]:
+    """Dims that a dim is computed from, directly or not."""
+    found: set[str] = set()
+    waiting = [name]
+    while waiting:
+        fresh = names(formulas[waiting.pop()]) & formulas.keys() - found
+        found |= fresh
+        waiting += fresh
+    return found
 
 
 def _bound(step: Step, node: Node, *path) -> Node:
@@ -256,7 +275,7 @@ def _factor(step: Step, node: Node, name: str) -> Node:
 
 def _row_level(step: Step, verb: str, dims):
     for name, node in getattr(step.item, verb).items():
-        if step.item.only is None and name in dims:
+        if step.item.only is None and (name in dims or "*" in name):
             continue
         yield name, node
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from ..language.formula import FormulaError, Node, Num, parse
 from ..language.formula import names as names_of
@@ -11,6 +12,7 @@ from ..language.formula.nodes import Bin, Name, walk
 from ..language.problem import Mark, Problem, SpecError, suggest
 from ..library import Library, Spec
 from ..schema.names import BOUNDS, SYMBOLS, TERMS
+from .dims import seen_by
 from .formats import Width
 
 _ZERO = Num(0)
@@ -147,24 +149,48 @@ def expand_blocks(model: Spec, dims: Mapping[str, int | float], library: Library
     """Rows of all blocks that repeat at least once. Raises :class:`SpecError` for unknown operators or arguments."""
     rows: list[Row] = []
     for name, block in model.doc.blocks.items():
-        mark = model.mark("blocks", name)
-        count = number_of(block.repeat, dims, model.mark("blocks", name, "repeat"))
-        if not 0 <= count <= MAX_REPEAT or count != int(count):
-            raise SpecError(Problem(f"block `{name}` repeats {count:g} times; want a whole number up to {MAX_REPEAT:,}", mark))
-        for row_name, row in block.ops.items() if count else ():
-            path = ("blocks", name, "ops", row_name)
-            made = make_row(model, path, name, row_name, row, block.repeat, dims, library)
-            if made is not None:
-                rows.append(made)
+        rows += _like(model, name, dims, library) if block.like else _block(model, name, name, {}, block.repeat, dims, library)
     if not rows:
         raise SpecError(Problem("the model has no operators", model.mark("name"), "name an `architecture:` or write `blocks:`"))
     return rows
 
 
-def make_row(spec: Spec, path: tuple, block: str, name: str, row, repeat: Node, dims, library: Library) -> Row | None:
-    """One row from its entry in a model or technique, or None where its `when` is zero."""
+def _like(model: Spec, name: str, dims, library: Library) -> list[Row]:
+    """The rows of other blocks, once more, with the dims that block `name` gives."""
+    block, rows = model.doc.blocks[name], []
+    own = seen_by(name, dims)
+    if block.ops:
+        raise SpecError(Problem(f"block `{name}` has `ops` and `like`", model.mark("blocks", name), "give one of the two"))
+    for i, source in enumerate(block.like):
+        if source not in model.doc.blocks or model.doc.blocks[source].like:
+            names = [b for b, item in model.doc.blocks.items() if not item.like]
+            raise SpecError(Problem(f"no block `{source}`", model.mark("blocks", name, "like", i), suggest(source, names)))
+        repeat = bind(model.doc.blocks[source].repeat, own) if own else model.doc.blocks[source].repeat
+        if block.repeat not in (1, Num(1)):
+            repeat = Bin("*", block.repeat, repeat)
+        rows += _block(model, source, f"{name}.{source}", own, repeat, dims, library)
+    return rows
+
+
+def _block(model: Spec, source: str, name: str, own: dict, repeat, dims, library: Library) -> list[Row]:
+    """The rows of block `source` under the name `name`, its dims replaced by `own`, if it repeats at all."""
+    mark = model.mark("blocks", name.partition(".")[0], "repeat")
+    repeat = repeat if isinstance(repeat, tuple) else parse(repeat)
+    count = number_of(repeat, dims, mark)
+    if not 0 <= count <= MAX_REPEAT or count != int(count):
+        raise SpecError(Problem(f"block `{name}` repeats {count:g} times; want a whole number up to {MAX_REPEAT:,}", mark))
+    rows: list[Row] = []
+    for row_name, row in model.doc.blocks[source].ops.items() if count else ():
+        made = make_row(model, ("blocks", source, "ops", row_name), name, row_name, row, repeat, dims, library, own)
+        if made is not None:
+            rows.append(made)
+    return rows
+
+
+def make_row(spec: Spec, path: tuple, block: str, name: str, row, repeat: Node, dims, library: Library, own: Mapping = MappingProxyType({})) -> Row | None:
+    """One row from its entry in a model or technique, or None where its `when` is zero; `own` replaces dims."""
     mark = spec.mark(*path)
-    if row.when is not None and number_of(row.when, dims, spec.mark(*path, "when")) == 0:
+    if row.when is not None and number_of(bind(row.when, own) if own else row.when, dims, spec.mark(*path, "when")) == 0:
         return None
     op = library.load("operator", row.op, mark=spec.mark(*path, "op"))
     if op.doc.abstract:
@@ -177,7 +203,7 @@ def make_row(spec: Spec, path: tuple, block: str, name: str, row, repeat: Node, 
                 Problem(f"operator `{row.op}` has no argument `{key}`", spec.mark(*path, key, key=True), suggest(key, op.doc.args))
             )
         try:
-            args[key] = parse(value)
+            args[key] = bind(parse(value), own) if own else parse(value)
         except FormulaError as error:
             raise SpecError(Problem(f"{name}.{key}: {error}", where.shift(error.column - 1), error.help)) from None
         bind_dims(args[key], dims, where)

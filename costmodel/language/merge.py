@@ -15,7 +15,7 @@ def merge(parent: Document, child: Document) -> Document:
     """`child` over `parent`: mappings merge, everything else (lists too) replaces.
 
     What ties to replaced values goes with them: a parent's published `checks` when dims or blocks change, its weights'
-    `size` when the format changes, and its memory entry when the child's has another name.
+    `size`, `roles` and `bytes` when the format changes, and its memory entry when the child's has another name.
     """
     replaced: set[tuple] = set()
     data = _maps(parent.data, child.data, (), replaced)
@@ -48,8 +48,9 @@ def _maps(parent: dict, child: dict, path: tuple, replaced: set) -> dict:
     if path == ("memory",) and child and not set(child) & set(parent):
         replaced.update((*path, key) for key in parent)
         out = {}
-    if path == ("weights",) and "format" in child and "size" not in child:
-        out.pop("size", None)
+    if path == ("weights",) and "format" in child:
+        for tied in ("size", "roles", "bytes"):
+            out.pop(tied, None)
     for key, value in child.items():
         if isinstance(out.get(key), dict) and isinstance(value, dict) and value:
             out[key] = _maps(out[key], value, (*path, key), replaced)
@@ -111,7 +112,8 @@ def override(document: Document, path: tuple, value, mark: Mark) -> Document:
         raise _nothing(document, shown, mark)
     target[path[-1]] = value
     if path == ("weights", "format"):
-        target.pop("size", None)
+        for tied in ("size", "roles", "bytes"):
+            target.pop(tied, None)
     if path[0] in ("dims", "blocks"):
         data.pop("checks", None)
     marks = dict(document.marks)

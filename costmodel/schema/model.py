@@ -20,17 +20,27 @@ class Row(Part):
 
 
 class Block(Part):
-    """Rows that repeat together (`repeat`: how many layers)."""
+    """Rows that repeat together (`repeat`: how many layers): its own `ops`, or those of other blocks with other dims."""
 
     repeat: Formula = 1
-    ops: dict[str, Row]
+    ops: dict[str, Row] = {}
+    like: tuple[str, ...] = ()
+    """Blocks whose rows this one repeats."""
+    dims: dict[Ident, Any] = {}
+    """What those rows find in place of the model's dims: numbers, or `= formula` of the model's dims."""
 
 
 class Weights(Part):
-    """Number format of the weights; `size` scales every role's bytes so that they sum to a published size."""
+    """Number format of the weights; `size` scales every role's bytes so that they sum to a published size.
+
+    `roles` gives other formats to some roles (`attn`, `mlp.down`: a format, or `{format: share, …, format: rest}`), and
+    `bytes` the bytes that a file holds of a role, as they are.
+    """
 
     format: str
     size: Bytes | None = None
+    roles: dict[str, Any] = {}
+    bytes: dict[str, Bytes] = {}
 
 
 class Format(Part):

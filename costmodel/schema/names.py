@@ -47,7 +47,8 @@ ROLES = (
     "expert.gate", "expert.up", "expert.down", "expert.act",
     "shared.gate", "shared.up", "shared.down",
     "mlp.gate", "mlp.up", "mlp.act", "mlp.down",
-    "attn.q", "attn.k", "attn.v", "attn.o", "attn.scores", "attn.softmax", "attn.mix", "attn.latent",
+    "attn.q", "attn.k", "attn.v", "attn.o", "attn.scores", "attn.softmax", "attn.mix", "attn.latent", "attn.index", "attn.cross",
+    "mixer.in", "mixer.out", "vision",
     "comm", "other",
 )  # fmt: skip
 
