@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 
 from .language.merge import merge, override
-from .language.problem import Mark, SpecError, problem, suggest
+from .language.problem import Mark, Source, SpecError, problem, suggest
 from .language.yamlread import MAX_BYTES, Document, parse, read_text
 
 FOLDERS = {
@@ -21,6 +21,9 @@ FOLDERS = {
     "technique": "techniques",
     "engine": "engines",
     "study": "studies",
+    "family": "families",
+    "tower": "towers",
+    "layout": "layouts",
 }
 _SUFFIXES = (".yaml", ".yml", ".json", ".gguf", ".safetensors")
 
@@ -60,6 +63,7 @@ class Library:
                 raise problem(f"COSTMODEL_PATH: no folder `{root}`")
         self.roots = [*map(Path, roots), *extra, data_root("specs")]
         self._documents: dict[Path, Document] = {}
+        self._read_with: dict[Path, tuple[Path, ...]] = {}  # the other files of a model that is no document
         self._names: dict[str, dict[str, Path]] = {}
         self._specs: dict = {}
         self._plugins = False
@@ -133,6 +137,8 @@ class Library:
     def _locate(self, kind: str, text: str, mark: Mark | None, parents: bool) -> Path:
         if os.sep in text or text.endswith(_SUFFIXES):
             file = Path(text)
+            if file.is_dir() and kind == "model":
+                return _model_in(file, mark)
             if file.is_dir():
                 raise problem(f"`{text}` is a folder; want a {kind} document", mark)
             if not file.is_file():
@@ -173,6 +179,12 @@ class Library:
     def read(self, file: Path, mark: Mark | None = None) -> Document:
         """Parse a file once; `mark` is where it was named."""
         if file not in self._documents:
+            if foreign(file):
+                from .importers.model import read_model
+
+                text, self._read_with[file] = read_model(file, self)
+                self._documents[file] = parse(Source(f"{_short(file)} (as a model document)", text))
+                return self._documents[file]
             try:
                 with open(file, "rb") as stream:
                     raw = stream.read(MAX_BYTES + 1)
@@ -196,7 +208,7 @@ class Library:
         from .schema.validate import kind_of, validate
 
         file = self.locate(kind, name, mark)
-        if file.suffix not in (".yaml", ".yml"):
+        if file.suffix not in (".yaml", ".yml") and not (kind == "model" and foreign(file)):
             raise problem(f"`{name}`: only YAML documents can be read here", mark)
         return self._finish(kind, file, sets, kind_of, validate, check_dimensions, mark)
 
@@ -219,7 +231,8 @@ class Library:
         doc = validate(merged, kind)
         check_dimensions(kind, doc, merged)
         lineage = tuple(d.data.get("name") for _, d in chain)
-        return Spec(kind, doc, merged, tuple(f for f, _ in chain), lineage)
+        files = (*(f for f, _ in chain), *self._read_with.get(file, ()))
+        return Spec(kind, doc, merged, files, lineage)
 
     def _chain(self, kind: str, file: Path, kind_of, mark: Mark | None = None) -> list[tuple[Path, Document]]:
         chain: list[tuple[Path, Document]] = []
@@ -278,6 +291,23 @@ def shared() -> Library:
     if _shared is None:
         _shared = Library()
     return _shared
+
+
+def foreign(file: Path) -> bool:
+    """Whether a file is a model as other programs keep it: config.json, GGUF or safetensors."""
+    return file.suffix in (".json", ".gguf", ".safetensors")
+
+
+def _model_in(folder: Path, mark: Mark | None) -> Path:
+    """The file to read of a model's folder: its config.json, else its only GGUF file (or the first part of one)."""
+    if (folder / "config.json").exists():
+        return folder / "config.json"
+    found = sorted(p for p in folder.glob("*.gguf") if not p.name.startswith("mmproj"))
+    first = [p for p in found if "-of-" not in p.name or "-00001-of-" in p.name]
+    if len(first) == 1:
+        return first[0]
+    names = ", ".join(p.name for p in first[:5])
+    raise problem(f"`{folder}` has no config.json", mark, f"name one of its files: {names}" if names else "a model's folder has one")
 
 
 def _files(folder: Path) -> dict[str, Path]:

@@ -1,4 +1,4 @@
-"""pydantic models of the seven kinds of document, one kind a file."""
+"""pydantic models of the kinds of document, one kind a file."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ KINDS = {
     "technique": ("technique", "Technique"),
     "engine": ("engine", "Engine"),
     "study": ("study", "Study"),
+    "family": ("family", "Family"),
+    "tower": ("family", "Tower"),
+    "layout": ("layout", "Layout"),
 }
 
 

@@ -1,0 +1,94 @@
+"""Families: how the keys of a `config.json` become the dims of a model document. Data, so that a new family is a YAML file."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
+
+from .common import Doc, Formula, Ident, Part, Text
+
+
+def _listed(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else value
+
+
+Names = Annotated[tuple[Text, ...], BeforeValidator(_listed)]
+
+
+class Key(Part):
+    """One variable of a config: the first of `key` that is present.
+
+    Dots go into nested maps, `*` over a list. A list holds one value per layer.
+    """
+
+    key: Names = ()
+    default: Formula = None
+    """What the model class assumes where the key is absent; without it the key is required."""
+    none: Formula = None
+    """The meaning of an explicit null, where it differs from absence."""
+    words: dict[str, float] = {}
+    """The number that each text stands for."""
+    letters: dict[str, float] = {}
+    """For a text with one letter per layer."""
+    cyclic: bool = False
+    """A list or text shorter than the layers is repeated."""
+    members: int | None = None
+    """The list names layers, the first having this number: 1 for those in it, 0 for others."""
+    outer: bool = False
+    """Also looked for outside the nested text config."""
+
+
+class Piece(Part):
+    """A part that layers are made of: `blocks` of the architecture, counted by the dim `count`."""
+
+    blocks: tuple[str, ...]
+    count: Ident
+    times: Formula = 1
+    """How many a layer has (formula; `i` is the layer, from 0)."""
+    dims: dict[Ident, Formula] = {}
+    """Dims of those blocks; layers where they differ become blocks of their own."""
+
+
+class Vision(Part):
+    """The image part of a vision-language model."""
+
+    config: Names = ()
+    """Where its own config stands."""
+    tower: str | None = None
+    """The tower document for a config without `model_type`."""
+    params: Formula = None
+    """Parameters of what joins it to the text model (a projector), over the family's and the tower's variables."""
+
+
+class Family(Doc):
+    """Model types that share key names and structure."""
+
+    architecture: str = "decoder"
+    model_types: Names = ()
+    """`model_type` values of config.json."""
+    text: Names = ()
+    """Where the text model's config is nested."""
+    text_family: str | None = None
+    """The family of a nested config that has no `model_type`."""
+    keys: dict[Ident, Key] = {}
+    let: dict[Ident, Formula] = {}
+    dims: dict[Ident, Formula] = {}
+    """Dims of the whole model."""
+    parts: dict[str, Piece] = {}
+    requires: dict[str, Formula] = {}
+    """Message to condition: a config for which it is 0 is refused."""
+    notes: dict[str, Formula] = {}
+    """Message to condition: said of a config for which it is not 0."""
+    modules: dict[str, str] = {}
+    """Module names of this family, as patterns, to roles; beside the common ones."""
+    vision: Vision | None = None
+
+
+class Tower(Doc):
+    """A vision (or audio) tower: its parameters, counted apart."""
+
+    model_types: Names = ()
+    keys: dict[Ident, Key] = {}
+    let: dict[Ident, Formula] = {}
+    params: Formula = 0
