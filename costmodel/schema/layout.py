@@ -13,6 +13,8 @@ class Stored(Part):
     format: str
     block: int = Field(default=1, ge=1)
     size: Bytes
+    row: Bytes | None = None
+    """Bytes that each row of a tensor holds beside its blocks."""
 
 
 class Layout(Doc):
