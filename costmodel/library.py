@@ -24,6 +24,7 @@ FOLDERS = {
     "family": "families",
     "tower": "towers",
     "layout": "layouts",
+    "recipe": "recipes",
 }
 _SUFFIXES = (".yaml", ".yml", ".json", ".gguf", ".safetensors")
 

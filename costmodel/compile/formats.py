@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ..language.formula import FormulaError, names, parse
 from ..language.formula.fold import number
 from ..language.problem import Mark, Problem, SpecError
+from ..language.units import BYTE, UnitError, quantity
 from ..library import Library, Spec
 
 _DEFAULTS: dict[str, int | float] = {"L": 32, "d": 4096, "n_q": 1, "n_kv": 1, "d_h": 128, "vocab": 32000, "E": 0, "k": 0, "tied": 0}
@@ -55,13 +56,20 @@ def _blend(library: Library, spec: Spec, entry, path: tuple, dims: Mapping) -> W
     """Width of one entry of a mix: a format, or shares of several."""
     shares = _shares(spec, entry, path, dims)
     mark = spec.mark(*path)
-    widths = [
-        (_plain(spec if spec.kind == "format" and part == spec.name else library.load("format", part, mark=mark)), share)
-        for part, share in shares
-    ]
+    widths = [(_part(library, spec, part, mark), share) for part, share in shares]
     main = max(widths, key=lambda pair: pair[1])[0]
     total = sum(w.bytes * share for w, share in widths) if len(widths) > 1 else main.bytes
     return main._replace(bytes=total, parts=tuple((part, share) for (part, share) in shares))
+
+
+def _part(library: Library, spec: Spec, part: str, mark: Mark) -> Width:
+    """Width of a format by name, or of a stated number of bytes per weight: `0.5625 B`."""
+    if part[:1].isdigit():
+        try:
+            return Width(quantity(part, BYTE), ((part, 1),), None, None, "")
+        except UnitError as error:
+            raise SpecError(Problem(str(error), mark, error.help)) from None
+    return _plain(spec if spec.kind == "format" and part == spec.name else library.load("format", part, mark=mark))
 
 
 def plain_bytes(library: Library, name: str, mark: Mark) -> float:

@@ -69,7 +69,10 @@ class Program:
     def natural(self, role: str, name: str, mark, own: Spec | None = None) -> Width:
         """Width of a role in the model's own format `name`, as its `weights.roles` change it."""
         width = role_width(self.library, own or self.base, role, self.dims)
-        return width_of(self.library, name, role, self.dims, mark) if width is None else width
+        if width is not None and width.family:
+            return width
+        usual = width_of(self.library, name, role, self.dims, mark)
+        return usual if width is None else usual._replace(bytes=width.bytes)  # stated bytes: the format's maths
 
     def params(self, only: str = "*") -> int:
         """Parameters stored, over rows whose role matches."""
@@ -325,11 +328,15 @@ def _held(program: Program, rows: list[Row], base: Spec) -> dict[str, float]:
     params: dict[str, float] = {}
     for row in rows if stated else ():
         params[row.role] = params.get(row.role, 0) + number(row.resolve("params", program.dims)) * program.repeat(row)
-    for role in stated:
-        if not params.get(role):
+    held: dict[str, float] = {}
+    for role, size in stated.items():
+        members = [r for r in params if r == role or (r.startswith(role + ".") and r not in stated)]
+        total = sum(params[r] for r in members)
+        if not total:
             there = [r for r, n in params.items() if n]
             raise SpecError(Problem(f"the model stores nothing of role `{role}`", base.mark("weights", "bytes", role), suggest(role, there)))
-    return {role: size / params[role] for role, size in stated.items()}
+        held |= dict.fromkeys(members, size / total)
+    return held
 
 
 def _stored(program: Program, rows: list[Row], name: str, mark, own: Spec | None = None) -> float:

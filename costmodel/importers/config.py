@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,7 +9,8 @@ from typing import Any, NamedTuple
 from ..language.problem import Mark, Problem, Source, SpecError, nearest
 from .layers import Structure, structure
 from .quantization import weights_of
-from .variables import Variables
+from .types import type_index
+from .variables import Variables, at
 
 Load = Callable[[str, str], Any]
 MAX_NOTE = 300
@@ -24,6 +24,7 @@ class Config(NamedTuple):
     structure: Structure
     context: int | None
     weights: dict
+    kv: dict
     vision: int
     notes: list[str]
 
@@ -36,22 +37,33 @@ def read_config(data: Mapping, path: Path, library, family: str | None = None, e
     place = Mark(Source(str(path), ""), 1, 1)
     outer_doc = _family(data, place, library, family)
     text, doc, notes = _text_part(data, outer_doc, place, library, family)
-    variables = Variables(doc, text, data, place)
-    _hold(doc.requires, variables)
+    whole = Variables(outer_doc, data, data, place) if outer_doc is not None and outer_doc is not doc else None
+    variables = Variables(doc, text, data, place, _above(whole, doc))
+    notes += [note for level in (whole, variables) if level for note in _hold(level)]
     found = structure(variables, library.load("model", doc.architecture))
     vision, more = _vision(data, outer_doc, variables, library)
     if vision:
         found.dims["vision"] = vision
-    notes += more + [m for m, node in doc.notes.items() if variables.eval(node)]
+    notes += more
     context = variables.value("context") if "context" in doc.keys else None
-    weights, said = weights_of(data, text, variables, found, library, extra)
-    return Config(doc, variables, found, int(context) if context else None, weights, vision, notes + said)
+    weights, cache, said = weights_of(data, text, variables, library, extra)
+    return Config(doc, variables, found, int(context) if context else None, weights, cache, vision, notes + said)
 
 
-def _hold(requires: Mapping, variables: Variables) -> None:
-    for message, node in requires.items():
+def _above(whole: Variables | None, doc) -> dict[str, float]:
+    """What a wrapping family says of the text family's variables, such as which key ties the embeddings."""
+    if whole is None:
+        return {}
+    names = (*whole.doc.keys, *whole.doc.let)
+    return {name: whole.value(name) for name in names if name in doc.keys or name in doc.let}
+
+
+def _hold(variables: Variables) -> list[str]:
+    """The notes that a family has for a config; raises :class:`SpecError` for what it refuses."""
+    for message, node in variables.doc.requires.items():
         if not variables.eval(node):
             raise variables.error(message)
+    return [message for message, node in variables.doc.notes.items() if variables.eval(node)]
 
 
 def _text_part(data: Mapping, doc, place: Mark, library, family: str | None):
@@ -92,18 +104,6 @@ def _family(data: Mapping, place: Mark, library, named: str | None):
     return None if name is None else library.load("family", name).doc
 
 
-def type_index(library, kind: str) -> dict[str, str]:
-    """Model type to the name of the family (or tower) document that lists it, read from the `model_types:` lines."""
-    known = library.__dict__.setdefault("_type_index", {})
-    if kind not in known:
-        known[kind] = table = {}
-        for name, file in library.names(kind).items():
-            line = re.search(r"(?m)^model_types: *\[?([^\]\n]*)\]?", file.read_text("utf-8"))
-            for item in line.group(1).split(",") if line else ():
-                table.setdefault(item.strip().strip("'\""), name)
-    return known[kind]
-
-
 def unknown(data: Mapping, place: Mark, library) -> SpecError:
     """The refusal of a model type that no family lists."""
     kind = _type(data)
@@ -115,38 +115,54 @@ def unknown(data: Mapping, place: Mark, library) -> SpecError:
 
 
 def _vision(data: Mapping, doc, text: Variables, library) -> tuple[int, list[str]]:
-    """Parameters of the image part, counted apart; a note where it cannot be counted."""
-    rules = doc.vision if doc is not None else None
-    names = rules.config if rules else ("vision_config", "vit_config", "audio_config")
-    found = next(((n, data[n]) for n in names if isinstance(data.get(n), Mapping)), None)
-    if found is None:
-        return 0, []
-    name, inner = found
-    kind = str(inner.get("model_type") or "")
-    table = type_index(library, "tower")
-    tower = table.get(kind) or (rules.tower if rules else None)
-    if tower is None or rules is None:
-        what = f"`{kind}`" if kind else f"`{name}`"
-        return 0, [f"the vision part {what} is not counted: no tower document describes it"]
-    tower_doc = library.load("tower", tower).doc
-    vision = Variables(tower_doc, inner, data, text.place)
-    total = vision.eval(tower_doc.params)
-    if rules.params is not None:
-        total += _Joined(doc, text, vision).eval(rules.params)
-    return round(total), []
+    """Parameters of the image and audio parts, counted apart; a note for each that cannot be counted."""
+    if doc is None or not doc.vision:
+        names = (name for name in ("vision_config", "vit_config", "audio_config") if isinstance(data.get(name), Mapping))
+        return 0, [_uncounted(f"`{name}`", "no tower document describes it") for name in names]
+    total, notes = 0, []
+    for part in doc.vision:
+        found = {name: at(data, name.split(".")) for name in part.config}
+        name = next((n for n, inner in found.items() if isinstance(inner, Mapping)), None)
+        if name is None and part.config:
+            continue
+        try:
+            total += _tower(data, doc, part, found[name] if name else None, text, library)
+        except SpecError as error:
+            notes.append(_uncounted(f"`{name or doc.name}`", error.problems[0].message))
+    return total, notes
+
+
+def _uncounted(what: str, why: str) -> str:
+    return f"the vision part {what} is not counted: {why}"
+
+
+def _tower(data: Mapping, doc, part, inner: Mapping | None, text: Variables, library) -> int:
+    """Parameters of one part and of what joins it to the text model."""
+    vision, total = None, 0
+    if inner is not None:
+        kind = str(inner.get("model_type") or "")
+        name = type_index(library, "tower").get(kind) if kind else part.tower
+        if name is None:
+            raise text.error(f"no tower document describes `{kind[:60]}`" if kind else "no tower document describes it")
+        tower = library.load("tower", name).doc
+        vision = Variables(tower, inner, data, text.place)
+        total += vision.eval(tower.params)
+    if part.params is not None:
+        total += _Joined(doc, data, text, vision).eval(part.params)
+    return round(total)
 
 
 class _Joined(Variables):
-    """Variables of the text model and, under `v_…`, of its tower."""
+    """Variables of a wrapping family, of its text model and, under `v_…`, of a tower."""
 
-    def __init__(self, doc, text: Variables, vision: Variables):
-        super().__init__(doc, text.outer, text.outer, text.place)
+    def __init__(self, doc, data: Mapping, text: Variables, vision: Variables | None):
+        super().__init__(doc, data, data, text.place)
         self.text, self.vision = text, vision
 
     def value(self, name: str, layer: int | None = None):
         """A number of either part."""
-        if name.startswith("v_"):
+        if name.startswith("v_") and self.vision is not None:
             return self.vision.value(name[2:])
-        if name in self.doc.keys:
+        if name in self.doc.keys or name in self.doc.let:
             return super().value(name)
         return self.text.value(name)

@@ -26,7 +26,8 @@ def structure(variables: Variables, architecture) -> Structure:
     blocks: dict[str, dict] = {}
     for name, piece in doc.parts.items():
         _place(name, piece, _groups(variables, piece, layers), dims, blocks)
-    return Structure(_without_defaults(dims, architecture), blocks)
+    counts = {piece.count for piece in doc.parts.values() if piece.blocks} if blocks else set()
+    return Structure(_without_defaults(dims, architecture, counts), blocks)
 
 
 def _groups(variables: Variables, piece, layers: int) -> list[tuple[dict, int]]:
@@ -64,13 +65,13 @@ def _place(part: str, piece, groups: list, dims: dict, blocks: dict) -> None:
         blocks[f"{part}_{number_}"] = {"like": list(piece.blocks), "dims": {piece.count: group[1], **own}}
 
 
-def _without_defaults(dims: dict, architecture) -> dict:
-    """The dims less those that the architecture's own formulas give."""
+def _without_defaults(dims: dict, architecture, kept_too: set) -> dict:
+    """The dims less those that the architecture's own formulas give (in blocks with counts of their own they would not)."""
     formulas = {name: parse(value) for name, value in architecture.doc.dims.items()}
     kept: dict[str, int | float] = {}
     for name, value in dims.items():
         node = formulas.get(name)
-        if node is None or not _same(node, dims, formulas, value):
+        if node is None or (name in kept_too and names(node)) or not _same(node, dims, formulas, value):
             kept[name] = value
     return kept
 

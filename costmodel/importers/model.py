@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..language.problem import SpecError
+from ..language.problem import problem
 from .config import MAX_NOTE, Config, read_config
 from .document import document_text, printable, slug
 from .files import load_json
+from .ggufmodel import gguf_fields
+from .weights import add_weights, beside
 
 NAMELESS = ("config", "model", "text_config")
 
@@ -20,7 +22,23 @@ def read_model(path: Path, library, family: str | None = None, name: str | None 
 
 
 def model_fields(path: Path, library, family: str | None = None, name: str | None = None) -> tuple[dict[str, Any], tuple[Path, ...]]:
-    """The fields of the model document, and the further files that were read."""
+    """The fields of the model document, and the files that were read beside `path`."""
+    if path.suffix == ".gguf":
+        fields, file = gguf_fields(path, library, name)
+        return fields, tuple(file.files)
+    weights = path if path.suffix == ".safetensors" or path.name.endswith(".index.json") else None
+    config = path if weights is None else path.parent / "config.json"
+    if not config.is_file() and weights is not None:
+        message = f"{path}: weights alone do not say how many heads a model has; its config.json is not in the same folder"
+        raise problem(message, help="download config.json beside it (`costmodel inspect` counts the file as it is)")
+    fields, files = _config(config, library, family, name)
+    found = weights or beside(config)
+    if found is not None:
+        files = (*files, *add_weights(fields, found, library, weights is not None))
+    return fields, (config, *files)
+
+
+def _config(path: Path, library, family: str | None, name: str | None) -> tuple[dict[str, Any], tuple[Path, ...]]:
     data = load_json(path)
     sidecar = path.parent / "hf_quant_config.json"
     extra = load_json(sidecar) if sidecar.is_file() else None
@@ -44,8 +62,9 @@ def config_fields(config: Config, path: Path, origin: str, name: str | None) -> 
         "blocks": config.structure.blocks,
         "context": config.context,
         "weights": config.weights,
+        "kv": config.kv,
         "sources": {"dims": source},
     }
 
 
-__all__ = ["SpecError", "config_fields", "model_fields", "read_model"]
+__all__ = ["config_fields", "model_fields", "read_model"]

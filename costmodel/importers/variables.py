@@ -21,14 +21,14 @@ LAYER = "i"
 class Variables:
     """Numbers of one config under the `keys` and `let` of a family.
 
-    `config` is the text config, `outer` what it is nested in; `given` are variables known beforehand.
+    `config` is the text config, `outer` what it is nested in; `given` are variables known beforehand, one value for all layers.
     """
 
     def __init__(self, doc, config: Mapping, outer: Mapping, place: Mark, given: Mapping[str, float] | None = None):
         self.doc, self.config, self.outer, self.place = doc, config, outer, place
-        self.known: dict[str, Any] = dict(given or {})
+        self.known: dict[Any, Any] = dict(given or {})
         self.active: list[str] = []
-        self.per_layer: dict[str, bool] = {}
+        self.per_layer: dict[str, bool] = dict.fromkeys(given or (), False)
 
     def value(self, name: str, layer: int | None = None):
         """A variable's number (in a layer). Raises :class:`SpecError` for a key that is missing or has no meaning."""
@@ -64,8 +64,8 @@ class Variables:
             self.per_layer[name] = False
             if name in self.doc.keys:
                 raw, spec = self._raw(name), self.doc.keys[name]
-                listed = isinstance(raw, list) or bool(spec.letters and isinstance(raw, str))
-                self.per_layer[name] = listed or (raw is _ABSENT and isinstance(spec.default, tuple) and self.varies(spec.default))
+                listed = (isinstance(raw, list) and not spec.length) or bool(spec.letters and isinstance(raw, str))
+                self.per_layer[name] = listed or (raw is _ABSENT and spec.default is not None and self.varies(spec.default))
             elif name in self.doc.let:
                 self.per_layer[name] = self.varies(self.doc.let[name])
         return self.per_layer[name]
@@ -77,13 +77,15 @@ class Variables:
         if name in self.active:
             raise self.error(f"variables go in a circle: {' -> '.join([*self.active, name])}")
         self.active.append(name)
-        if name in self.doc.keys:
-            found = self._read(name, layer)
-        elif name in self.doc.let:
-            found = self.eval(self.doc.let[name], layer)
-        else:
-            raise self.error(f"`{name}` is no variable of family `{self.doc.name}`", suggest(name, [*self.doc.keys, *self.doc.let]))
-        self.active.pop()
+        try:
+            if name in self.doc.keys:
+                found = self._read(name, layer)
+            elif name in self.doc.let:
+                found = self.eval(self.doc.let[name], layer)
+            else:
+                raise self.error(f"`{name}` is no variable of family `{self.doc.name}`", suggest(name, [*self.doc.keys, *self.doc.let]))
+        finally:
+            self.active.pop()
         self.known[key] = found
         return found
 
@@ -95,6 +97,8 @@ class Variables:
             return self.eval(spec.default, layer)
         if raw is None:
             return self.eval(spec.none, layer)
+        if spec.length and isinstance(raw, (list, str)):
+            return len(raw)
         if spec.members is not None and isinstance(raw, list):
             chosen = {int(self._number(name, item)) - spec.members for item in raw[:MAX_LAYERS]}
             return [1 if n in chosen else 0 for n in range(min(MAX_LAYERS, int(self.value("layers"))))]
@@ -138,7 +142,7 @@ class Variables:
         empty = False
         for path in spec.key:
             for source in (self.config, self.outer) if spec.outer and self.outer is not self.config else (self.config,):
-                found = _at(source, path.split("."))
+                found = at(source, path.split("."))
                 if found is None:
                     empty = True
                 elif found is not _ABSENT and self._fits(spec, found):
@@ -152,7 +156,7 @@ class Variables:
             return isinstance(found, str)
         if spec.members is not None or not isinstance(found, str):
             return spec.members is None or isinstance(found, list)
-        return bool(spec.words)
+        return bool(spec.words) or spec.length
 
     def _keys(self, name: str) -> str:
         paths = self.doc.keys[name].key
@@ -178,15 +182,19 @@ class _Layer:
         return True
 
 
-def _at(source: Any, path: list[str]) -> Any:
+def at(source: Any, path: list[str]) -> Any:
+    """What stands at a path of keys, list positions and `*`; a mark of absence where there is nothing."""
     for position, part in enumerate(path):
         if part == "*":
             if not isinstance(source, list):
                 return _ABSENT
             rest = path[position + 1 :]
-            found = [_at(item, rest) for item in source[:MAX_LAYERS]]
+            found = [at(item, rest) for item in source[:MAX_LAYERS]]
             return [None if item is _ABSENT else item for item in found]
-        if not isinstance(source, Mapping) or part not in source:
+        if isinstance(source, list) and part.isdecimal() and int(part) < len(source):
+            source = source[int(part)]
+        elif isinstance(source, Mapping) and part in source:
+            source = source[part]
+        else:
             return _ABSENT
-        source = source[part]
     return source

@@ -15,6 +15,7 @@ KINDS = {
     "family": ("family", "Family"),
     "tower": ("family", "Tower"),
     "layout": ("layout", "Layout"),
+    "recipe": ("recipe", "Recipe"),
 }
 
 

@@ -19,7 +19,7 @@ Names = Annotated[tuple[Text, ...], BeforeValidator(_listed)]
 class Key(Part):
     """One variable of a config: the first of `key` that is present.
 
-    Dots go into nested maps, `*` over a list. A list holds one value per layer.
+    Dots go into nested maps, numbers to an entry of a list (from 0), `*` over a list. A list holds one value per layer.
     """
 
     key: Names = ()
@@ -35,6 +35,8 @@ class Key(Part):
     """A list or text shorter than the layers is repeated."""
     members: int | None = None
     """The list names layers, the first having this number: 1 for those in it, 0 for others."""
+    length: bool = False
+    """The number of entries of the list (letters of the text), not their values."""
     outer: bool = False
     """Also looked for outside the nested text config."""
 
@@ -51,18 +53,26 @@ class Piece(Part):
 
 
 class Vision(Part):
-    """The image part of a vision-language model."""
+    """An image (or audio) part of a model: what it stores, beside the text model."""
 
     config: Names = ()
-    """Where its own config stands."""
+    """Where its own config stands (dots go into nested maps); a part whose config is missing or null is not there."""
     tower: str | None = None
     """The tower document for a config without `model_type`."""
     params: Formula = None
-    """Parameters of what joins it to the text model (a projector), over the family's and the tower's variables."""
+    """Parameters of what joins it to the text model (a projector), over their variables; those of the tower are `v_…`."""
+
+
+def _parts(value: Any) -> Any:
+    return (value,) if isinstance(value, (dict, Vision)) else value
 
 
 class Family(Doc):
-    """Model types that share key names and structure."""
+    """Model types that share key names and structure.
+
+    One with `text` wraps another: its own `keys` and `let` are read from the whole config, and stand above variables of the
+    same name of the text model's family (such as `tied`).
+    """
 
     architecture: str = "decoder"
     model_types: Names = ()
@@ -82,7 +92,8 @@ class Family(Doc):
     """Message to condition: said of a config for which it is not 0."""
     modules: dict[str, str] = {}
     """Module names of this family, as patterns, to roles; beside the common ones."""
-    vision: Vision | None = None
+    vision: Annotated[tuple[Vision, ...], BeforeValidator(_parts)] = ()
+    """One part or a list of them."""
 
 
 class Tower(Doc):

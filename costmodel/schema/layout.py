@@ -23,3 +23,15 @@ class Layout(Doc):
     types: dict[str, Stored] = {}
     tensors: dict[str, str] = {}
     """Pattern of a tensor's or module's name, to the role of the rows it belongs to."""
+    packed: dict[str, dict[str, int]] = {}
+    """Pattern of tensors that pack several weights into one element, to how many by stored type."""
+    overhead: tuple[str, ...] = ()
+    """Patterns of tensors that are scales, zero points or indices: bytes, not parameters."""
+    modules: dict[str, tuple[str, ...]] = {}
+    """Role to the names that its modules have inside a layer, for lists of exceptions."""
+    prefixes: tuple[str, ...] = ()
+    """What stands before those names; `{i}` is the layer."""
+    files: dict[str, str] = {}
+    """Number of a file's overall type, to the format of that name."""
+    windows: dict[str, int] = {}
+    """Architecture to the period of its full-attention layers, where a file gives a window but no pattern."""

@@ -1,0 +1,149 @@
+"""A GGUF file to a model document: its own tensors, their exact bytes by role, and the heads and windows of its keys."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from .document import printable, slug
+from .gguf import Array, Gguf, read_gguf
+from .ggufkeys import Keys
+from .ggufmixers import mixers
+from .ggufrows import Placed, place, row_of
+
+PART = re.compile(r"-\d{5}-of-\d{5}$")
+
+
+def gguf_types(library) -> dict[int, tuple[str, int, int, int]]:
+    """Type number to (format, weights per block, bytes per block, bytes per row)."""
+    doc = library.load("layout", "gguf-types").doc
+    return {int(n): (t.format, t.block, int(t.size), int(t.row or 0)) for n, t in doc.types.items()}
+
+
+def gguf_fields(path: Path, library, name: str | None = None) -> tuple[dict[str, Any], Gguf]:
+    """The fields of the model document of a GGUF file, and the file's header."""
+    file = read_gguf(path, gguf_types(library))
+    layout = library.load("layout", "gguf").doc
+    arch = str(file.keys.get("general.architecture") or "")
+    keys = Keys(file, layout.windows)
+    if arch in ("clip", "mmproj"):
+        raise keys.error("this is the image part of a model (a projector); name the model's own file")
+    placed = place(file.tensors, layout.tensors, keys)
+    dims = _dims(keys, placed)
+    blocks = _blocks(placed, keys, dims)
+    title = printable(file.keys.get("general.name") or PART.sub("", path.stem))
+    size = file.keys.get("general.size_label")
+    known = [n for n in file.notes]
+    return {
+        "schema": "costmodel/model@1",
+        "name": name or slug(PART.sub("", path.stem)),
+        "title": title,
+        "description": "; ".join([f"GGUF file, architecture {printable(arch, 40)}", *([printable(size, 20)] if size else []), *known])[:300],
+        "dims": dims,
+        "blocks": blocks,
+        "context": keys.number("context_length", 0) or None,
+        "weights": _weights(placed, file, layout, library, dims),
+        "checks": {"params": sum(t.elements for t in file.tensors)},
+        "sources": {
+            "dims": {"kind": "datasheet", "ref": f"keys and tensor shapes of the file {printable(path.name)}"},
+            "weights": {"kind": "datasheet", "ref": f"tensor types of the file {printable(path.name)}, to the byte"},
+        },
+    }, file
+
+
+def _dims(keys: Keys, placed: list[Placed]) -> dict[str, int]:
+    shapes = {p.name: p.tensor.shape for p in placed if p.layer is None}
+    if "token_embd" not in shapes:
+        raise keys.error("there is no tensor `token_embd.weight`, so this is no language model")
+    width, heads = shapes["token_embd"][0], keys.number("attention.head_count", 0)
+    found = {
+        "L": keys.run,
+        "d": width,
+        "n_q": heads,
+        "n_kv": keys.number("attention.head_count_kv", heads) if heads else 0,
+        "d_h": keys.number("attention.key_length", width // heads) if heads else 0,
+        "d_ff": keys.number("feed_forward_length", 0),
+        "vocab": placed_vocab(shapes),
+        "tied": int("output" not in shapes),
+        "E": keys.number("expert_count", 0),
+        "k": keys.number("expert_used_count", 0),
+        "d_e": keys.number("expert_feed_forward_length", 0) or (keys.number("feed_forward_length", 0) if keys.number("expert_count", 0) else 0),
+    }
+    if keys.number("attention.kv_lora_rank", 0):
+        found["n_kv"] = heads
+    return {name: value for name, value in found.items() if value or name in ("L", "d", "vocab", "tied")}
+
+
+def placed_vocab(shapes: dict[str, tuple[int, ...]]) -> int:
+    """Rows of the embedding table."""
+    shape = shapes["token_embd"]
+    return shape[1] if len(shape) > 1 else 1
+
+
+def _blocks(placed: list[Placed], keys: Keys, dims: dict) -> dict[str, dict]:
+    """Rows grouped by the set of layers that have them, so that each block repeats as often as it has layers."""
+    outer: dict[str, dict] = {}
+    where: dict[tuple, list[int]] = {}
+    layers: dict[int, dict[str, tuple[int, ...]]] = {}
+    for item in placed:
+        row = row_of(item, dims)
+        if item.layer is None or item.role == "stored":
+            outer[_unique(item.tensor.name if item.role == "stored" else item.name, outer)] = row
+        else:
+            layers.setdefault(item.layer, {})[item.name] = item.tensor.shape
+            where.setdefault((item.name, tuple(row.items())), []).append(item.layer)
+    for layer, names in sorted(layers.items()):
+        for name, row in mixers(layer, names, keys, dims).items():
+            where.setdefault((name, tuple(row.items())), []).append(layer)
+    if dims["tied"]:
+        outer["output"] = {"op": "head", "role": "head", "d_in": "d", "vocab": "vocab"}
+    inner: dict[tuple, dict] = {}
+    for (name, row), found in where.items():
+        ops = inner.setdefault(tuple(found), {})
+        ops[_unique(name, ops)] = dict(row)
+    blocks: dict[str, dict] = {}
+    for where_, ops in inner.items():
+        whole = len(where_) == keys.run
+        blocks[_unique("layers" if whole else f"layers_{len(where_)}", blocks)] = {"repeat": "L" if whole else len(where_), "ops": ops}
+    return {"model": {"ops": outer}, **blocks}
+
+
+def _unique(name: str, taken: dict) -> str:
+    clean = re.sub(r"\W", "_", printable(name, 60))
+    while clean in taken:
+        clean += "_"
+    return clean
+
+
+def _weights(placed: list[Placed], file: Gguf, layout, library, dims: dict) -> dict[str, Any]:
+    """The file's format by name, and the bytes of every role as they are."""
+    sizes: dict[str, int] = {}
+    for item in placed:
+        row = row_of(item, dims)
+        role = "head" if item.name == "token_embd" and dims["tied"] else row["role"]
+        sizes[role] = sizes.get(role, 0) + item.tensor.bytes
+    kind = file.keys.get("general.file_type")
+    name = layout.files.get(str(kind)) if isinstance(kind, int) else None
+    weights: dict[str, Any] = {"format": name or main_type(file, library)}
+    if dims["tied"]:
+        weights["roles"] = {"embed": f"{_per_weight(placed):.12g} B"}
+    weights["bytes"] = {role: f"{size} B" for role, size in sizes.items()}
+    return weights
+
+
+def _per_weight(placed: list[Placed]) -> float:
+    table = next(p.tensor for p in placed if p.name == "token_embd")
+    return table.bytes / table.elements
+
+
+def main_type(file: Gguf, library) -> str:
+    """The declared format that holds most of the file."""
+    held: dict[str, int] = {}
+    for tensor in file.tensors:
+        if library.path_of("format", tensor.type) is not None:
+            held[tensor.type] = held.get(tensor.type, 0) + tensor.bytes
+    return max(held, key=lambda name: held[name], default="int8")
+
+
+__all__ = ["Array", "gguf_fields", "gguf_types", "main_type"]

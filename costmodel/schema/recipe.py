@@ -1,0 +1,28 @@
+"""Quantization recipes: what a `quantization_config` means for the bytes of each role."""
+
+from __future__ import annotations
+
+from .common import Doc, Formula, Ident
+from .family import Key, Names
+
+
+class Recipe(Doc):
+    """One `quant_method`: which roles it packs, to how many bytes a weight, and where it lists exceptions."""
+
+    methods: Names = ()
+    """Values of `quant_method` (or of `quant_algo`)."""
+    keys: dict[Ident, Key] = {}
+    let: dict[Ident, Formula] = {}
+    format: dict[str, Formula] = {}
+    """Number formats with their conditions; the first that holds gives maths, kernels and the width of roles left alone."""
+    bytes: Formula = None
+    """Bytes per packed weight, scales and zero points included; without it the format's own."""
+    roles: tuple[str, ...] = ("attn", "mlp", "expert", "shared", "mixer")
+    """Roles that are packed."""
+    keep: Names = ()
+    """Keys that list modules left at 16 bits."""
+    only: Names = ()
+    """Keys that list the modules packed, where only those are."""
+    kv: dict[str, Formula] = {}
+    """Number formats of the KV cache with their conditions."""
+    requires: dict[str, Formula] = {}
