@@ -13,7 +13,8 @@ import sys
 from . import __version__
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
-_STAMPED = ("compile", "language", "language/formula", "schema", ".")
+_HASHED = 4 * 2**20
+_STAMPED = ("compile", "language", "language/formula", "schema", "importers", ".")
 
 
 def folder() -> str | None:
@@ -42,7 +43,11 @@ def digest(data: bytes) -> str:
 
 
 def _file_digest(path: str) -> str:
+    """A file's content as a hash; of a large one (a model's weights, which are not read whole) its size and times."""
     with open(path, "rb") as stream:
+        info = os.fstat(stream.fileno())
+        if info.st_size > _HASHED:
+            return f"{info.st_size}-{info.st_mtime_ns}-{info.st_ctime_ns}-{info.st_ino}"
         return digest(stream.read())
 
 

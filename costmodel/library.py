@@ -136,6 +136,10 @@ class Library:
             raise problem(f"cannot read `{text[:80]}`: {getattr(error, 'strerror', None) or error}", mark) from None
 
     def _locate(self, kind: str, text: str, mark: Mark | None, parents: bool) -> Path:
+        if kind == "model" and text.startswith("hf:"):
+            from .importers.hub import hub_file
+
+            return hub_file(text, mark)
         if os.sep in text or text.endswith(_SUFFIXES):
             file = Path(text)
             if file.is_dir() and kind == "model":

@@ -82,9 +82,11 @@ class Program:
         return round(total)
 
     def active_params(self) -> int:
-        """Parameters a token uses: all, less the inactive share of routed experts."""
+        """Parameters a token uses: all, less the inactive share of routed experts and what is only stored."""
         total = 0.0
         for row in self.rows:
+            if row.op == "stored" and row.role in ("vision", "other"):
+                continue
             stored = self.constant(row, "params")
             if "active" in row.args:
                 whole = row.resolve_arg("experts" if "experts" in row.args else "stored", self.dims)

@@ -198,10 +198,20 @@ def _schedule(schedule, known, formula) -> None:
 
 
 def _engine(doc, formula) -> None:
+    _buffers(doc, formula)
     _settings(doc, formula, ())
     for group in ("classes", "formats"):
         for key, settings in getattr(doc, group).items():
             _settings(settings, formula, (group, key))
+
+
+BUFFER_NAMES = ("context", "ubatch", "sequences", "fused", "gpus", "window", "cells", "latent", "width", "vocab", "heads", "head_width", "E", "k", "expert_host", "head_copy")
+
+
+def _buffers(doc, formula) -> None:
+    for field, node in doc.buffers or ():
+        if field != "latent":
+            formula(node, dict.fromkeys(BUFFER_NAMES, COUNT), COUNT, "buffers", field)
 
 
 def _settings(settings, formula, path) -> None:

@@ -54,6 +54,25 @@ class Settings(Part):
     """Tokens that an operator works on at a time: what bounds its scratch memory."""
 
 
+class Buffers(Part):
+    """What an engine allocates beside the weights, as formulas of the run's flags and the model's sizes.
+
+    Names: `context`, `ubatch` (tokens computed at a time), `sequences`, `fused` (1 with flash attention), `gpus`, `window`
+    (of a sliding layer), `cells` (of a full one), and the model's `width`, `vocab`, `heads`, `head_width` (K and V together), `E`, `k`; `latent` is 1 where latents are cached, `expert_host`
+    1 where experts stay on the host, `head_copy` the output matrix in units of 4 bytes where that stays there.
+    """
+
+    cells: Formula = None
+    """Positions that a full-attention layer keeps."""
+    window_cells: Formula = None
+    compute: Formula = None
+    """Elements of the largest scratch buffer, each of 4 bytes: an estimate."""
+    host: Formula = None
+    """The same on the host of a GPU."""
+    latent: bool = True
+    """Whether latent attention is cached as its latents; else as the heads' keys and values."""
+
+
 class Engine(Doc, Settings):
     """An inference engine."""
 
@@ -63,3 +82,4 @@ class Engine(Doc, Settings):
     """Settings by hardware class, over the general ones."""
     formats: dict[str, Settings] = {}
     """Settings by number-format family, over the others."""
+    buffers: Buffers | None = None
