@@ -87,10 +87,11 @@ def _natural(value, name: str, mark) -> None:
 
 def check_dims(model: Spec, dims: dict) -> None:
     """Every condition of the document's `requires` must hold. Raises :class:`SpecError` at the dim that breaks one."""
+    counted = {dim for block in model.doc.blocks.values() for dim in block.dims if dim.startswith("L")}
     for message, node in model.doc.requires.items():
         used = sorted(names(node))
-        if any(name not in dims for name in used):
-            continue  # a dim that is needed is asked for where it is used
+        if any(name not in dims or name in counted for name in used):
+            continue  # a dim that is needed is asked for where it is used; layers of single blocks count elsewhere
         mark = model.mark("requires", message)
         try:
             holds = number(node, dims)

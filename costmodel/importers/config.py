@@ -10,10 +10,11 @@ from ..language.problem import Mark, Problem, Source, SpecError, nearest
 from .layers import Structure, structure
 from .quantization import weights_of
 from .types import type_index
-from .variables import Variables, at
+from .variables import Variables, at, place_of
 
 Load = Callable[[str, str], Any]
 MAX_NOTE = 300
+MAX_SHOWN = 2**20
 
 
 class Config(NamedTuple):
@@ -34,10 +35,10 @@ def read_config(data: Mapping, path: Path, library, family: str | None = None, e
 
     Raises :class:`SpecError` for an unknown architecture, a missing key or a value without meaning.
     """
-    place = Mark(Source(str(path), ""), 1, 1)
+    place = Mark(Source(str(path), _text(path)), 1, 1)
     outer_doc = _family(data, place, library, family)
     text, doc, notes = _text_part(data, outer_doc, place, library, family)
-    whole = Variables(outer_doc, data, data, place) if outer_doc is not None and outer_doc is not doc else None
+    whole = None if outer_doc is None or outer_doc is doc else _Joined(outer_doc, data, Variables(doc, text, data, place), None)
     variables = Variables(doc, text, data, place, _above(whole, doc))
     notes += [note for level in (whole, variables) if level for note in _hold(level)]
     found = structure(variables, library.load("model", doc.architecture))
@@ -56,6 +57,14 @@ def _above(whole: Variables | None, doc) -> dict[str, float]:
         return {}
     names = (*whole.doc.keys, *whole.doc.let)
     return {name: whole.value(name) for name in names if name in doc.keys or name in doc.let}
+
+
+def _text(path: Path) -> str:
+    """The file's text, for the line that a message points to; nothing where it is very long."""
+    try:
+        return path.read_text("utf-8", "replace") if path.stat().st_size < MAX_SHOWN else ""
+    except OSError:
+        return ""
 
 
 def _hold(variables: Variables) -> list[str]:
@@ -80,6 +89,8 @@ def _text_part(data: Mapping, doc, place: Mark, library, family: str | None):
             if found is not None:
                 notes = [] if doc is not None else [f"`{_type(data)}` is not known: only its {key} is counted"]
                 return inner, found, notes
+            if doc is not None or inner.get("model_type"):
+                raise unknown(inner, place, library)
     if doc is None:
         raise unknown(data, place, library)
     if doc.text_family and not doc.parts:
@@ -111,7 +122,7 @@ def unknown(data: Mapping, place: Mark, library) -> SpecError:
     near = nearest(kind, type_index(library, "family")) or ""
     help = f"{near} `--family NAME` reads it as another (`costmodel list families`); a new one is a YAML file".strip()
     what = f"architecture `{kind[:60]}` is not known" if kind else "no `model_type`, so the architecture is not known"
-    return SpecError(Problem(f"{what}; its keys are: {keys or 'none'}", place, help))
+    return SpecError(Problem(f"{what}; its keys are: {keys or 'none'}", place_of(place, "model_type"), help))
 
 
 def _vision(data: Mapping, doc, text: Variables, library) -> tuple[int, list[str]]:
@@ -141,7 +152,7 @@ def _tower(data: Mapping, doc, part, inner: Mapping | None, text: Variables, lib
     vision, total = None, 0
     if inner is not None:
         kind = str(inner.get("model_type") or "")
-        name = type_index(library, "tower").get(kind) if kind else part.tower
+        name = type_index(library, "tower").get(kind) if kind and kind not in doc.model_types else part.tower
         if name is None:
             raise text.error(f"no tower document describes `{kind[:60]}`" if kind else "no tower document describes it")
         tower = library.load("tower", name).doc
@@ -153,7 +164,7 @@ def _tower(data: Mapping, doc, part, inner: Mapping | None, text: Variables, lib
 
 
 class _Joined(Variables):
-    """Variables of a wrapping family, of its text model and, under `v_…`, of a tower."""
+    """Variables of a wrapping family, of its text model (`t_…` where the wrapper has the same name) and, under `v_…`, of a tower."""
 
     def __init__(self, doc, data: Mapping, text: Variables, vision: Variables | None):
         super().__init__(doc, data, data, text.place)
@@ -163,6 +174,8 @@ class _Joined(Variables):
         """A number of either part."""
         if name.startswith("v_") and self.vision is not None:
             return self.vision.value(name[2:])
+        if name.startswith("t_"):
+            return self.text.value(name[2:])
         if name in self.doc.keys or name in self.doc.let:
             return super().value(name)
         return self.text.value(name)

@@ -6,9 +6,11 @@ import json
 import re
 from typing import Any
 
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./ -]*[A-Za-z0-9_]|[A-Za-z]")
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./@+ -]*[A-Za-z0-9_]|[A-Za-z]|\d[\d.]*( B| \+- [\d.]+%)")
 _WORDS = {"true", "false", "null", "yes", "no", "on", "off"}
 WIDTH = 130
+DIMS = ("L", "d", "n_q", "n_kv", "d_h", "kv_rank", "q_rank", "nope", "rope", "d_v", "d_ff", "vocab", "tied", "E", "k", "d_e", "d_shared")
+"""Order in which dims are written; others follow as they come."""
 FIELDS = ("schema", "name", "title", "description", "architecture", "aliases", "dims", "blocks", "context", "weights", "kv", "checks", "sources")
 
 
@@ -19,12 +21,27 @@ def document_text(fields: dict[str, Any]) -> str:
         value = fields.get(name)
         if value in (None, "", {}, []):
             continue
-        if name in ("blocks", "sources") or (isinstance(value, dict) and len(flow(value)) + len(name) > WIDTH):
+        if name == "dims":
+            lines += _dims(value)
+        elif name in ("blocks", "sources") or (isinstance(value, dict) and len(flow(value)) + len(name) > WIDTH):
             lines.append(f"{name}:")
             lines += _nested(value, "  ")
         else:
             lines.append(f"{name}: {flow(value)}")
     return "\n".join(lines) + "\n"
+
+
+def _dims(dims: dict[str, Any]) -> list[str]:
+    """Dims as one flow map, over several lines where it is long."""
+    order = {name: i for i, name in enumerate(DIMS)}
+    items = [f"{k}: {flow(v)}" for k, v in sorted(dims.items(), key=lambda item: order.get(item[0], len(order)))]
+    lines, line = [], "dims: {"
+    for i, item in enumerate(items):
+        if len(line) + len(item) > WIDTH - 2:
+            lines.append(line.rstrip())
+            line = "  "
+        line += item + (", " if i < len(items) - 1 else "}")
+    return [*lines, line]
 
 
 def _nested(value: dict, indent: str) -> list[str]:

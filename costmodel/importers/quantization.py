@@ -12,7 +12,7 @@ from .variables import Variables
 
 _DTYPES = {"float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "half": "fp16", "float": "fp32"}
 WIDE = "bf16"
-PIECES = {"attn": ("attention", "mla"), "mlp": ("mlp",), "expert": ("experts",), "shared": ("experts",)}
+PIECES = {"attn": ("attention", "latent"), "mlp": ("mlp",), "expert": ("experts",), "shared": ("experts",)}
 """The parts of a family that a role's modules stand in; other roles stand in the mixers."""
 MIXERS = ("delta", "mamba", "mamba2", "conv", "lightning", "rglru", "kda")
 NEEDS = {"shared": "d_shared"}
@@ -81,7 +81,7 @@ def _roles(recipe: Variables, stated: Mapping, variables: Variables, library, ch
             roles[role] = wide
         elif share:
             roles[role] = {wide: round(share, 12), packed or usual: "rest"}
-        elif packed:
+        else:
             roles[role] = packed
     return _merged(roles), [f"not understood: the exception `{entry}`" for entry in kept.unread[:3]]
 
@@ -101,15 +101,16 @@ def _is(library, name: str, size: float) -> bool:
 
 
 def _merged(roles: dict) -> dict:
-    """One entry for a group whose roles (`attn.q`, `attn.k` …) agree."""
+    """One entry for a group whose roles (`attn.q`, `attn.k` …) agree; None stands for the format's own width."""
     groups: dict[str, list] = {}
     for role, value in roles.items():
         groups.setdefault(role.partition(".")[0], []).append(value)
     out: dict[str, Any] = {}
     for role, value in roles.items():
         group = role.partition(".")[0]
-        same = all(v == value for v in groups[group])
-        out[group if same else role] = value
+        if value is not None:
+            same = all(v == value for v in groups[group])
+            out[group if same else role] = value
     return out
 
 

@@ -18,6 +18,15 @@ _ABSENT = object()
 LAYER = "i"
 
 
+def place_of(place: Mark, key: str) -> Mark:
+    """Where a key stands in a JSON text: the first line that has it."""
+    for number, line in enumerate(place.source.lines, 1):
+        column = line.find(f'"{key}"')
+        if column >= 0:
+            return Mark(place.source, number, column + 1)
+    return place
+
+
 class Variables:
     """Numbers of one config under the `keys` and `let` of a family.
 
@@ -35,7 +44,7 @@ class Variables:
         found = self._known(name, layer)
         if isinstance(found, list):
             if layer is None:
-                raise self.error(f"{self._keys(name)} differs by layer, but one value for all is wanted")
+                raise self.error(f"{self._keys(name)} differs by layer, but one value for all is wanted", None, name)
             return self._item(name, found, layer)
         return found
 
@@ -55,16 +64,19 @@ class Variables:
         """Whether a formula's value may differ by layer."""
         return any(n == LAYER or self._layered(n) for n in names(node))
 
-    def error(self, message: str, help: str | None = None) -> SpecError:
-        """A problem of this config."""
-        return SpecError(Problem(message, self.place, help))
+    def error(self, message: str, help: str | None = None, name: str | None = None) -> SpecError:
+        """A problem of this config, at the line of the variable `name` where that is in it."""
+        spec = self.doc.keys.get(name) if name else None
+        found = next((k for k in spec.key if at(self.config, k.split(".")) is not _ABSENT), None) if spec else None
+        place = place_of(self.place, found.rpartition(".")[2]) if found else self.place
+        return SpecError(Problem(message, place, help))
 
     def _layered(self, name: str) -> bool:
         if name not in self.per_layer:
             self.per_layer[name] = False
             if name in self.doc.keys:
                 raw, spec = self._raw(name), self.doc.keys[name]
-                listed = (isinstance(raw, list) and not spec.length) or bool(spec.letters and isinstance(raw, str))
+                listed = (isinstance(raw, list) and not (spec.length or spec.sum)) or bool(spec.letters and isinstance(raw, str))
                 self.per_layer[name] = listed or (raw is _ABSENT and spec.default is not None and self.varies(spec.default))
             elif name in self.doc.let:
                 self.per_layer[name] = self.varies(self.doc.let[name])
@@ -105,14 +117,15 @@ class Variables:
         if spec.letters and isinstance(raw, str):
             return [self._word(name, letter, spec.letters) for letter in raw[:MAX_LAYERS]]
         if isinstance(raw, list):
-            return [self._number(name, item) for item in raw[:MAX_LAYERS]]
+            found = [self._number(name, item) for item in raw[:MAX_LAYERS]]
+            return sum(found) if spec.sum else found
         return self._number(name, raw)
 
     def _item(self, name: str, found: list, layer: int):
         if self.doc.keys[name].cyclic and found:
             layer %= len(found)
         if layer >= len(found):
-            raise self.error(f"{self._keys(name)} has {len(found)} entries, fewer than there are layers")
+            raise self.error(f"{self._keys(name)} has {len(found)} entries, fewer than there are layers", None, name)
         return found[layer]
 
     def _number(self, name: str, raw):
@@ -123,9 +136,9 @@ class Variables:
         if raw is None:
             return 0 if self.doc.keys[name].none is None else self.eval(self.doc.keys[name].none)
         if not isinstance(raw, (int, float)):
-            raise self.error(f"{self._keys(name)}: want a number, got a {'list' if isinstance(raw, list) else 'mapping'}")
+            raise self.error(f"{self._keys(name)}: want a number, got a {'list' if isinstance(raw, list) else 'mapping'}", None, name)
         if not -1 <= raw <= 1e15:
-            raise self.error(f"{self._keys(name)}: {raw:g} is not a plausible value")
+            raise self.error(f"{self._keys(name)}: {raw:g} is not a plausible value", None, name)
         return raw
 
     def _word(self, name: str, text: str, table: Mapping[str, float]):
@@ -134,7 +147,7 @@ class Variables:
         if "*" in table:
             return table["*"]
         message = f"{self._keys(name)}: `{text[:60]}` has no meaning in family `{self.doc.name}`"
-        raise self.error(message, suggest(text[:60], table))
+        raise self.error(message, suggest(text[:60], table), name)
 
     def _raw(self, name: str):
         """The first of the variable's keys that has a value; null only where the family gives null a meaning."""
@@ -147,7 +160,15 @@ class Variables:
                     empty = True
                 elif found is not _ABSENT and self._fits(spec, found):
                     return found
+                elif found is not _ABSENT and not self._shared(name, path):
+                    want = "a list" if spec.members is not None else "letters, one per layer" if spec.letters else "a number"
+                    shown = f"`{found[:40]}`" if isinstance(found, str) else type(found).__name__
+                    raise self.error(f"`{path}`: want {want}, got {shown}", None, name)
         return None if empty and spec.none is not None else _ABSENT
+
+    def _shared(self, name: str, path: str) -> bool:
+        """Whether another variable reads the same key, in another form."""
+        return any(path in spec.key for other, spec in self.doc.keys.items() if other != name)
 
     @staticmethod
     def _fits(spec, found) -> bool:

@@ -17,7 +17,7 @@ _ROW_NAMES = WORKLOAD | {n: d for n, (d, _) in SYMBOLS.items()} | DEVICE
 ENGINE_NAMES = {"M": COUNT, "bits": COUNT, "layers": COUNT, "bandwidth": BYTE_RATE, "peak": FLOP_RATE, "second": SECOND}
 
 
-COMMON_DIMS = ("L", "d", "n_q", "n_kv", "d_h", "d_ff", "d_e", "vocab", "E", "k", "tied", "kv_ways", "layers", "width")
+COMMON_DIMS = ("L", "d", "n_q", "n_kv", "d_h", "d_ff", "d_e", "vocab", "E", "k", "tied", "kv_ways", "layers", "width", "qkv_fused")
 
 
 class _Open(dict):

@@ -37,6 +37,8 @@ class Key(Part):
     """The list names layers, the first having this number: 1 for those in it, 0 for others."""
     length: bool = False
     """The number of entries of the list (letters of the text), not their values."""
+    sum: bool = False
+    """The sum of the list's values."""
     outer: bool = False
     """Also looked for outside the nested text config."""
 
@@ -71,7 +73,7 @@ class Family(Doc):
     """Model types that share key names and structure.
 
     One with `text` wraps another: its own `keys` and `let` are read from the whole config, and stand above variables of the
-    same name of the text model's family (such as `tied`).
+    same name of the text model's family (such as `tied`), which are `t_…` there.
     """
 
     architecture: str = "decoder"
