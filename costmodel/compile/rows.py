@@ -226,6 +226,6 @@ def _terms(doc) -> dict[str, Node]:
     for field in ("weights", "kv"):
         node = getattr(doc.floor, field)
         terms[f"floor.{field}"] = terms[f"bytes.{field}"] if node is None else node
-    terms["stored"] = Bin("*", doc.params, Name("w_stored"))
+    terms["stored"] = Bin("*", doc.params, Name("w_stored")) if doc.stored is None else doc.stored
     terms["workspace"] = terms["bytes.activations"] if doc.workspace is None else doc.workspace
     return {t: terms[t] if terms[t] is not None else _ZERO for t in TERMS}

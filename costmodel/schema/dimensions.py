@@ -128,6 +128,7 @@ def _operator(doc, formula) -> None:
     for name, node in doc.let.items():
         formula(node, env, env[name], "let", name)
     formula(doc.params, env, COUNT, "params")
+    formula(doc.stored, env, BYTE, "stored")
     formula(doc.flops, env, (COUNT, FLOP), "flops")
     formula(doc.hops, env, COUNT, "hops")
     formula(doc.workspace, env, BYTE, "workspace")

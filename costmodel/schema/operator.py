@@ -46,6 +46,8 @@ class Operator(Doc):
     """Named helper formulas, usable in the others."""
     params: Formula = 0
     """Parameters stored; traffic is stated apart."""
+    stored: Formula = None
+    """Bytes kept in memory; by default the parameters at their format's width."""
     flops: Formula = 0
     bytes: Traffic = Traffic()
     floor: Floor = Floor()

@@ -41,6 +41,12 @@ def counts(program: Program) -> dict[str, Any]:
         "window": max(windows, default=None),
         "index_bytes_per_token": kv["index"],
         "state_bytes": state,
-        "weights_bytes": stored,
-        "streamed_bytes_per_token": streamed,
+        "weights_bytes": _whole(stored),
+        "streamed_bytes_per_token": _whole(streamed),
     }
+
+
+def _whole(value: float) -> float:
+    """A sum of bytes without the rounding of its terms."""
+    near = round(value)
+    return near if abs(value - near) <= 1e-9 * max(1.0, value) else value

@@ -1,0 +1,184 @@
+"""Checkpoints: a folder's config with the exact bytes of its safetensors headers, packed weights, weights alone."""
+
+from __future__ import annotations
+
+import json
+from math import prod
+from pathlib import Path
+
+import pytest
+
+import costmodel
+from costmodel import SpecError
+from costmodel.report.inspect import inspect_model
+from filewriters import write_safetensors as write_file
+from test_import_config import BODY, LLAMA, REST
+
+LAYERS = range(4)
+WIDTH = {"F32": 4, "BF16": 2, "F16": 2, "F8_E4M3": 1, "I32": 4, "I64": 8}
+
+
+def write_safetensors(path: Path, tensors: dict) -> Path:
+    return write_file(path, {n: (dtype, shape, WIDTH[dtype] * prod(shape)) for n, (dtype, shape) in tensors.items()})
+
+
+def llama(tied: bool = False, dtype: str = "BF16") -> dict:
+    """The tensors of LLAMA, as Transformers names them."""
+    found = {"model.embed_tokens.weight": (dtype, [1000, 256]), "model.norm.weight": (dtype, [256])}
+    if not tied:
+        found["lm_head.weight"] = (dtype, [1000, 256])
+    for i in LAYERS:
+        p = f"model.layers.{i}."
+        found |= {p + f"self_attn.{n}_proj.weight": (dtype, [rows, 256]) for n, rows in (("q", 256), ("k", 64), ("v", 64), ("o", 256))}
+        found |= {p + f"mlp.{n}_proj.weight": (dtype, shape) for n, shape in (("gate", [512, 256]), ("up", [512, 256]), ("down", [256, 512]))}
+        found |= {p + f"{n}_layernorm.weight": (dtype, [256]) for n in ("input", "post_attention")}
+    return found
+
+
+def folder(tmp_path: Path, tensors: dict, name: str = "model.safetensors", **config) -> Path:
+    home = tmp_path / "checkpoint"
+    home.mkdir(exist_ok=True)
+    (home / "config.json").write_text(json.dumps({**LLAMA, **config}))
+    write_safetensors(home / name, tensors)
+    return home
+
+
+def test_a_checkpoint_is_counted_from_its_headers(tmp_path):
+    home = folder(tmp_path, llama())
+    for path in (home, home / "config.json", home / "model.safetensors"):
+        found = inspect_model(str(path))
+        assert found["params"] == BODY + REST and found["weights_bytes"] == 2 * (BODY + REST)
+    assert costmodel.predict(str(home), "ddr5").memory.weights_bytes == 2 * (BODY + REST)
+
+
+def test_stored_widths_win_over_what_the_config_says(tmp_path):
+    home = folder(tmp_path, llama(dtype="F32"), torch_dtype="bfloat16")
+    assert inspect_model(str(home))["weights_bytes"] == 4 * (BODY + REST)
+
+
+def test_a_tied_table_is_stored_once(tmp_path):
+    home = folder(tmp_path, llama(tied=True), tie_word_embeddings=True)
+    found = inspect_model(str(home))
+    assert found["params"] == BODY + REST - 256000 and found["weights_bytes"] == 2 * found["params"]
+    assert found["streamed_bytes_per_token"] == 2 * found["params"] + 512
+
+
+def test_fp8_with_block_scales_to_the_byte(tmp_path):
+    tensors = llama()
+    scales = 0
+    for name, (_, shape) in list(tensors.items()):
+        if "_proj" in name:
+            blocks = [-(-n // 128) for n in shape]
+            tensors[name] = ("F8_E4M3", shape)
+            tensors[name + "_scale_inv"] = ("F32", blocks)
+            scales += 4 * blocks[0] * blocks[1]
+    home = folder(tmp_path, tensors, quantization_config={"quant_method": "fp8", "weight_block_size": [128, 128]})
+    found = inspect_model(str(home))
+    assert found["params"] == BODY + REST and found["weights_bytes"] == BODY + scales + 2 * REST
+
+
+def packed(tensors: dict, how: str) -> tuple[dict, int]:
+    """The matrices inside layers packed to 4 bits, as AWQ, GPTQ and compressed-tensors do; and their bytes."""
+    out, size = {}, 0
+    for name, (dtype, shape) in tensors.items():
+        if "_proj" not in name:
+            out[name] = (dtype, shape)
+            continue
+        stem, (rows, columns) = name.removesuffix(".weight"), shape
+        groups = columns // 128
+        parts = {
+            "awq": {"qweight": ("I32", [columns, rows // 8]), "qzeros": ("I32", [groups, rows // 8]), "scales": ("F16", [groups, rows])},
+            "gptq": {
+                "qweight": ("I32", [columns // 8, rows]),
+                "qzeros": ("I32", [groups, rows // 8]),
+                "scales": ("F16", [groups, rows]),
+                "g_idx": ("I32", [columns]),
+            },
+            "compressed": {"weight_packed": ("I32", [rows, columns // 8]), "weight_scale": ("BF16", [rows, groups]), "weight_shape": ("I64", [2])},
+        }[how]
+        out |= {f"{stem}.{n}": t for n, t in parts.items()}
+        size += sum(WIDTH[kind] * prod(dims) for kind, dims in parts.values())
+    return out, size
+
+
+@pytest.mark.parametrize(
+    ("how", "quantization"),
+    [
+        ("awq", {"quant_method": "awq", "bits": 4, "group_size": 128}),
+        ("gptq", {"quant_method": "gptq", "bits": 4, "group_size": 128}),
+        (
+            "compressed",
+            {
+                "quant_method": "compressed-tensors",
+                "config_groups": {"group_0": {"weights": {"num_bits": 4, "type": "int", "strategy": "group", "group_size": 128}}},
+            },
+        ),
+    ],
+)
+def test_packed_weights_are_parameters_and_scales_are_not(tmp_path, how, quantization):
+    tensors, size = packed(llama(), how)
+    home = folder(tmp_path, tensors, quantization_config=quantization)
+    found = inspect_model(str(home))
+    assert found["params"] == BODY + REST and found["weights_bytes"] == size + 2 * REST
+    (home / "config.json").unlink()
+    alone = inspect_model(str(home / "model.safetensors"))
+    assert alone["params"] == BODY + REST and alone["weights_bytes"] == size + 2 * REST
+
+
+def test_weights_without_a_config_are_counted_but_not_predicted(tmp_path):
+    path = write_safetensors(tmp_path / "only.safetensors", llama())
+    found = inspect_model(str(path))
+    assert found["params"] == BODY + REST and found["types"]["bf16"]["tensors"] == len(llama()) and "kv_bytes_per_token" not in found
+    with pytest.raises(SpecError, match=r"its config\.json is not in the same folder"):
+        costmodel.predict(str(path), "ddr5")
+
+
+def sharded(home: Path, tensors: dict, extra: int = 0) -> Path:
+    names = list(tensors)
+    halves = names[: len(names) // 2], names[len(names) // 2 :]
+    files = [f"model-0000{n}-of-00002.safetensors" for n in (1, 2)]
+    for file, half in zip(files, halves, strict=True):
+        write_safetensors(home / file, {n: tensors[n] for n in half})
+    index = {"metadata": {"total_size": 2 * (BODY + REST) + extra}, "weight_map": {n: f for f, half in zip(files, halves, strict=True) for n in half}}
+    path = home / "model.safetensors.index.json"
+    path.write_text(json.dumps(index))
+    return path
+
+
+@pytest.fixture
+def shards(tmp_path) -> Path:
+    (tmp_path / "config.json").write_text(json.dumps(LLAMA))
+    return sharded(tmp_path, llama())
+
+
+def test_shards_are_one_checkpoint(shards):
+    for path in (shards, shards.parent):
+        assert inspect_model(str(path))["weights_bytes"] == 2 * (BODY + REST)
+
+
+def test_a_missing_shard_is_named(shards):
+    (shards.parent / "model-00002-of-00002.safetensors").unlink()
+    with pytest.raises(SpecError, match="00002-of-00002"):
+        inspect_model(str(shards))
+    found = inspect_model(str(shards.parent))  # the config alone still answers, and says so
+    assert found["params"] == BODY + REST and any("00002-of-00002" in n for n in found["notes"])
+
+
+def test_layers_for_further_tokens_are_left_out(tmp_path):
+    tensors = llama() | {"model.layers.4.eh_proj.weight": ("BF16", [256, 512]), "model.layers.4.mlp.up_proj.weight": ("BF16", [512, 256])}
+    found = inspect_model(str(folder(tmp_path, tensors)))
+    assert found["params"] == BODY + REST and found["weights_bytes"] == 2 * (BODY + REST)
+    assert any("further tokens" in n for n in found["notes"])
+
+
+def test_weights_of_another_model_are_noticed(tmp_path):
+    with pytest.raises(SpecError, match=r"checks\.params: the blocks sum to"):
+        inspect_model(str(folder(tmp_path, llama(), num_hidden_layers=3, intermediate_size=1024)))
+
+
+def test_a_cut_download_says_what_is_missing(tmp_path):
+    home = folder(tmp_path, llama())
+    path = home / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:-1000])
+    with pytest.raises(SpecError, match="1,000 of"):
+        inspect_model(str(path))
