@@ -240,16 +240,19 @@ def check(tok_s, model, hardware, techniques, engine, prompt, output, context, b
 @main.command("list")
 @click.argument("kind", required=False)
 @click.argument("pattern", required=False)
+@click.option("--filter", "filters", multiple=True, metavar="COND", help="Keep rows: `params<10B`, `kind=*moe*`, `context>=128000`.")
+@click.option("--sort", metavar="FIELD", help="Sort rows by a field; `-FIELD` for descending.")
 @click.option("--format", "fmt", type=click.Choice(["text", "json"]), default="text")
-def list_(kind, pattern, fmt):
+def list_(kind, pattern, filters, sort, fmt):
     """List documents of a kind.
 
-    KIND is hardware, models, techniques, engines, studies, formats, operators or classes (of hardware); PATTERN filters
-    names (`rtx40`, `qwen*`) and, for hardware, classes.
+    KIND is hardware, models, techniques, engines, studies, formats, operators, families, towers, recipes, layouts or
+    classes (of hardware); PATTERN filters names (`rtx40`, `qwen*`), for hardware also classes, for models also kinds
+    (`moe`, `mla`, `hybrid`, `sliding`, `vision` …).
     """
     from .report.listing import listing
 
-    click.echo(listing(kind, pattern, fmt))
+    click.echo(listing(kind, pattern, fmt, filters, sort))
 
 
 @main.command()

@@ -29,6 +29,11 @@ def scaled(value: float | None, unit: str = "", digits: int = 3) -> str:
     return f"{short(value, digits)} {unit}".rstrip()
 
 
+def billions(value: float | None) -> str:
+    """Parameters as the field says them: `8.03 B`, `596 M`, `1.03 T`."""
+    return scaled(value).replace(" G", " B")
+
+
 def short(value: float | None, digits: int = 3) -> str:
     """A number with `digits` significant digits, no exponent between 1e-4 and 1e6."""
     if value is None:

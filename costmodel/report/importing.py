@@ -8,7 +8,7 @@ from ..importers.document import slug
 from ..importers.model import read_model
 from ..language.problem import Mark, Source, problem
 from ..library import Library, foreign
-from ..sizes import both_bytes, scaled
+from ..sizes import billions, both_bytes
 
 
 def import_files(files, output: str | None, name: str | None, family: str | None, force: bool) -> str:
@@ -57,8 +57,8 @@ def _summary(program) -> str:
     from ..solve.counts import counts
 
     found = counts(program)
-    active = "" if found["active_params"] == found["text_params"] else f", {scaled(found['active_params'])} active"
-    return f"{scaled(found['params'])} parameters{active}, {both_bytes(found['weights_bytes'])} as {program.weights_format}"
+    active = "" if found["active_params"] == found["text_params"] else f", {billions(found['active_params'])} active"
+    return f"{billions(found['params'])} parameters{active}, {both_bytes(found['weights_bytes'])} as {program.weights_format}"
 
 
 def _target(output: Path, name: str, several: bool) -> Path:

@@ -9,7 +9,7 @@ from typing import Any
 from ..language.problem import Mark, Source, SpecError
 from ..library import foreign
 from ..library import shared as library
-from ..sizes import both_bytes, scaled
+from ..sizes import billions, both_bytes, scaled
 from ..solve.export import clean
 from .table import text_table
 
@@ -152,7 +152,7 @@ def _shown(key: str, value, found: dict) -> str:
     if key == "bits_per_weight":
         return f"{value:.3f}"
     if key == "params" or key.endswith("_params"):
-        return f"{value:,} ({scaled(value)})"
+        return f"{value:,} ({billions(value)})"
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
@@ -177,8 +177,8 @@ def _several(found: list[dict]) -> str:
     rows = [
         [
             m["name"],
-            scaled(m["params"]),
-            scaled(m.get("active_params")),
+            billions(m["params"]),
+            billions(m.get("active_params")),
             scaled(m.get("kv_bytes_per_token"), "B"),
             scaled(m.get("state_bytes"), "B"),
             scaled(m["weights_bytes"], "B"),

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from fnmatch import fnmatchcase
 
 from ..compile.machine import device_tier
 from ..language.problem import SpecError, problem, suggest
 from ..library import FOLDERS
 from ..library import shared as library
-from ..sizes import capacity, scaled
+from ..sizes import billions, capacity, scaled
 from .table import text_table
 
+KIND_WORDS = ("dense", "moe", "mla", "hybrid", "ssm", "sliding", "vision")
 KINDS = {folder: kind for kind, folder in FOLDERS.items()}
 
 
-def listing(kind: str | None, pattern: str | None, fmt: str) -> str:
-    """Documents of one kind, or how many there are of each."""
+def listing(kind: str | None, pattern: str | None, fmt: str, filters=(), sort: str | None = None) -> str:
+    """Documents of one kind, or how many there are of each; `filters` and `sort` as for matrices."""
     if kind is None:
         counts = {folder: len(rows_of(k, None)) for folder, k in KINDS.items()}
         return (
@@ -31,13 +33,41 @@ def listing(kind: str | None, pattern: str | None, fmt: str) -> str:
         raise problem(f"no kind `{kind}`", None, suggest(kind, [*KINDS, "classes"]))
     else:
         rows = rows_of(found, pattern)
+    if filters or sort:
+        rows = _chosen(rows, filters, sort)
     if fmt == "json":
         return json.dumps(rows, ensure_ascii=False, indent=2)
+    if not rows and filters:
+        raise problem(f"no {found} meets {' and '.join(f'`{f}`' for f in filters)}")
     if not rows:
         raise problem(f"no {found} matches `{pattern}`", None, suggest(pattern or "", library().usable(found or "hardware")))
     headers = list(rows[0])
     right = tuple(i for i, h in enumerate(headers) if h in ("bandwidth", "capacity", "fp16/fp32", "params", "active", "context", "bits"))
-    return text_table(headers, [[str(r[h]) for h in headers] for r in rows], 100, right)
+    return text_table(headers, [[_shown(h, r[h]) for h in headers] for r in rows], 100, right)
+
+
+_LARGE = re.compile(r"(\w+)(<=|>=|!=|=|<|>)([\d.]+)([kKmMbBtT])")
+_STEPS = {"k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
+
+
+def _chosen(rows: list[dict], filters, sort: str | None) -> list[dict]:
+    """Rows that meet conditions such as `params<10B`."""
+    from ..solve.grid import select
+
+    plain = []
+    for text in filters:
+        large = _LARGE.fullmatch(text.replace(" ", ""))
+        plain.append(f"{large[1]}{large[2]}{float(large[3]) * _STEPS[large[4].lower()]:.12g}" if large and large[3].count(".") < 2 else text)
+    return select({"rows": rows}, plain, sort)["rows"]
+
+
+def _shown(header: str, value) -> str:
+    """A cell as people read it."""
+    if header in ("params", "active") and isinstance(value, (int, float)):
+        return billions(value)
+    if header == "context" and isinstance(value, int):
+        return f"{value:,}"
+    return "" if value is None else str(value)
 
 
 def rows_of(kind: str, pattern: str | None) -> list[dict]:
@@ -46,8 +76,13 @@ def rows_of(kind: str, pattern: str | None) -> list[dict]:
     for name in sorted(library().names(kind)):
         try:
             spec = library().load(kind, name)
-            if not spec.doc.abstract and _matches(pattern, name, spec):
+            if spec.doc.abstract:
+                continue
+            if _matches(pattern, name, spec):
                 rows.append({"name": name, **_columns(kind, spec)})
+            elif kind == "model" and pattern in KIND_WORDS:
+                row = {"name": name, **_columns(kind, spec)}
+                rows += [row] if pattern in row["kind"].split() else []
         except SpecError as error:
             rows.append({"name": name, "title": f"(invalid: {error.problems[0].message})"})
     width = max(rows, key=len, default={})
@@ -68,6 +103,20 @@ def _matches(pattern: str | None, name: str, spec) -> bool:
     return fnmatchcase(name, wanted) or (spec.kind == "hardware" and pattern in spec.lineage[1:])
 
 
+def model_kinds(program) -> list[str]:
+    """What a model is, in the words of the field: dense or moe, how it attends, what it mixes in."""
+    rows = [r for r in program.rows if program.repeat(r)]
+    ops, roles = {r.op for r in rows}, {r.role for r in rows}
+    attends = bool(ops & {"attention-scores", "mla-attention", "summary-attention"})
+    recurrent = "state" in roles
+    words = ["moe" if program.active_params() < program.params() - program.params("vision") else "dense"]
+    words += ["mla"] if "attn.latent" in roles else []
+    words += ["hybrid" if attends else "ssm"] if recurrent else []
+    sliding = any("window" in r.args and r.resolve_arg("window", program.dims).value < 10**15 for r in rows)  # type: ignore[union-attr]
+    words += ["sliding"] if sliding else []
+    return words + (["vision"] if "vision" in roles else [])
+
+
 def _columns(kind: str, spec) -> dict:
     doc = spec.doc
     if kind == "hardware":
@@ -84,15 +133,13 @@ def _columns(kind: str, spec) -> dict:
         from ..compile.program import compile_program
 
         program = compile_program(spec, [], library())
-        total, active = program.params(), program.active_params()
-        what = "moe" if active < total else "dense"
         return {
             "title": doc.label(),
-            "params": scaled(total),
-            "active": scaled(active),
-            "context": f"{doc.context:,}" if doc.context else "",
+            "params": program.params(),
+            "active": program.active_params(),
+            "context": doc.context,
             "format": doc.weights.format,
-            "kind": what,
+            "kind": " ".join(model_kinds(program)),
         }
     if kind == "technique":
         return {
