@@ -78,7 +78,9 @@ def test_a_folder_is_a_model(tmp_path):
         inspect_model(str(tmp_path))
 
 
-@pytest.mark.parametrize("name", ["llama-3.3-nemotron-super-49b", "gemma-4-26b-a4b", "jamba-v0.1", "glm-5", "kimi-k2.5", "qwen3-next-80b-a3b"])
+@pytest.mark.parametrize(
+    "name", ["llama-3.3-nemotron-super-49b", "gemma-4-26b-a4b", "jamba-v0.1", "glm-5", "kimi-k2.5", "qwen3-next-80b-a3b"]
+)
 def test_the_written_document_reads_back_the_same(name, tmp_path):
     text, _ = read_model(Path(config(name)), library())
     path = tmp_path / f"{name}.yaml"
@@ -127,10 +129,19 @@ def compressed(weights: dict, **more) -> dict:
     [
         (compressed({"num_bits": 4, "type": "int", "strategy": "group", "group_size": 32, "symmetric": True}), 0.5 + 2 / 32),
         (compressed({"num_bits": 4, "type": "int", "strategy": "group", "group_size": 128, "symmetric": False}), 0.5 + 2.5 / 128),
-        (compressed({"num_bits": 8, "type": "int", "strategy": "channel", "symmetric": True}, input_activations={"num_bits": 8}), 1 + 2 / 4096),
+        (
+            compressed({"num_bits": 8, "type": "int", "strategy": "channel", "symmetric": True}, input_activations={"num_bits": 8}),
+            1 + 2 / 4096,
+        ),
         (compressed({"num_bits": 8, "type": "float", "strategy": "tensor"}, input_activations={"num_bits": 8}), 1),
         (compressed({"num_bits": 8, "type": "float", "strategy": "block", "block_structure": [128, 128]}), FP8),
-        ({**compressed({"num_bits": 4, "type": "float", "strategy": "tensor_group", "group_size": 16}), "format": "nvfp4-pack-quantized"}, 0.5 + 1 / 16),
+        (
+            {
+                **compressed({"num_bits": 4, "type": "float", "strategy": "tensor_group", "group_size": 16}),
+                "format": "nvfp4-pack-quantized",
+            },
+            0.5 + 1 / 16,
+        ),
     ],
 )
 def test_compressed_tensors(tmp_path, quantization, width):
@@ -255,7 +266,15 @@ let:
   local: mixer
 """,
     )
-    data = {"model_type": "zebra", "depth": 6, "stripe": {"width": 64, "heads": 4}, "words": 500, "wide_layers": [1, 6], "pattern": "ASS", "reach": 32}
+    data = {
+        "model_type": "zebra",
+        "depth": 6,
+        "stripe": {"width": 64, "heads": 4},
+        "words": 500,
+        "wide_layers": [1, 6],
+        "pattern": "ASS",
+        "reach": 32,
+    }
     path = write(tmp_path, data)
     own = Library(roots=(desk.root,))
     program = compile_program(own.load("model", path), [], own)
@@ -280,7 +299,9 @@ def test_read_as_another_family(tmp_path):
         read_model(path, library(), family="lama")
 
 
-@pytest.mark.parametrize("flags", [{"tie_word_embeddings": True}, {"attention_bias": True}, {"mlp_bias": True}, {"head_dim": 64}, {"num_key_value_heads": None}])
+@pytest.mark.parametrize(
+    "flags", [{"tie_word_embeddings": True}, {"attention_bias": True}, {"mlp_bias": True}, {"head_dim": 64}, {"num_key_value_heads": None}]
+)
 def test_flags_of_llama_by_hand(tmp_path, flags):
     data = {**LLAMA, **flags}
     head = data.get("head_dim", 32)

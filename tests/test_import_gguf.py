@@ -6,13 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
+from filewriters import T, write_gguf, write_split
 
 import costmodel
 from costmodel import SpecError
 from costmodel.api import library
 from costmodel.compile.program import compile_program
 from costmodel.report.inspect import inspect_model
-from filewriters import T, write_gguf, write_split
 
 F32, F16, Q8, Q4K, Q6K = 0, 1, 8, 12, 14
 BLOCK = {F32: (1, 4), F16: (1, 2), Q8: (32, 34), Q4K: (256, 144), Q6K: (256, 210)}
@@ -150,7 +150,12 @@ def test_sliding_layers_by_pattern_list_period_and_class(tmp_path):
 
 def test_heads_of_their_own_per_layer_and_widths(tmp_path):
     tensors = [*EDGES, HEAD, *attention(0), *mlp(0), *attention(1, q=512, kv=256), *mlp(1)]
-    more = {"attention__head_count": [8, 16], "attention__head_count_kv": [2, 8], "attention__key_length": 32, "attention__value_length": 32}
+    more = {
+        "attention__head_count": [8, 16],
+        "attention__head_count_kv": [2, 8],
+        "attention__key_length": 32,
+        "attention__value_length": 32,
+    }
     path = write_gguf(tmp_path / "lists.gguf", keys("deci", **more), tensors)
     assert inspect_model(str(path))["kv_bytes_per_token"] == 2 * 2 * 32 * (2 + 8)
 
@@ -186,7 +191,12 @@ def test_latent_attention(tmp_path):
     ("arch", "mixer", "flags", "state"),
     [
         ("mamba", [("ssm_in", 256, 1024), ("ssm_x", 512, 48), ("ssm_conv1d", 4, 512), ("ssm_out", 512, 256)], {}, 512 * 16 + 3 * 512),
-        ("nemotron_h", [("ssm_in", 256, 1096), ("ssm_conv1d", 4, 544), ("ssm_out", 512, 256)], {"ssm__group_count": 1}, 512 * 16 + 3 * (512 + 32)),
+        (
+            "nemotron_h",
+            [("ssm_in", 256, 1096), ("ssm_conv1d", 4, 544), ("ssm_out", 512, 256)],
+            {"ssm__group_count": 1},
+            512 * 16 + 3 * (512 + 32),
+        ),
         (
             "qwen3next",
             [("ssm_in", 256, 1536), ("ssm_beta_alpha", 256, 16), ("ssm_conv1d", 4, 1024), ("ssm_out", 512, 256)],
@@ -217,7 +227,11 @@ def test_layers_that_predict_further_tokens_are_stored_only(tmp_path):
 
 
 def test_unknown_tensors_and_types_still_add_up(tmp_path):
-    odd = [tensor("blk.0.new_thing.weight", 256, 256), tensor("blk.0.scale", 256, kind=F32), T("blk.1.odd.weight", (256, 256), 137, 256 * 76)]
+    odd = [
+        tensor("blk.0.new_thing.weight", 256, 256),
+        tensor("blk.0.scale", 256, kind=F32),
+        T("blk.1.odd.weight", (256, 256), 137, 256 * 76),
+    ]
     found = inspect_model(str(write_gguf(tmp_path / "odd.gguf", keys("newarch"), [*DENSE, *odd])))
     assert found["params"] == elements(DENSE) + 2 * 256 * 256 + 256
     assert found["weights_bytes"] == sum(t.size for t in [*DENSE, *odd])
@@ -261,7 +275,9 @@ def test_a_file_without_a_table_is_no_language_model(tmp_path):
 
 def test_names_and_texts_from_a_file_cannot_break_the_document(tmp_path):
     wild = {"general.name": 'a: {b}\n"c" # d\u202e ${{ 7 }} \x1b[31m' + "x" * 500, "general.size_label": "]]\n- x"}
-    path = write_gguf(tmp_path / "it's a {wild}: name #1.gguf", {**keys("llama"), **wild}, [*DENSE, tensor('blk.0.a: "{b}\n#.weight', 256, kind=F32)])
+    path = write_gguf(
+        tmp_path / "it's a {wild}: name #1.gguf", {**keys("llama"), **wild}, [*DENSE, tensor('blk.0.a: "{b}\n#.weight', 256, kind=F32)]
+    )
     found = inspect_model(str(path))
     assert re.fullmatch(r"[a-z0-9._+-]+", found["name"]) and "\n" not in found["title"] and len(found["title"]) <= 120
     assert costmodel.predict(str(path), "ddr5").tps.expected > 0

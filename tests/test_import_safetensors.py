@@ -7,12 +7,12 @@ from math import prod
 from pathlib import Path
 
 import pytest
+from filewriters import write_safetensors as write_file
+from test_import_config import BODY, LLAMA, REST
 
 import costmodel
 from costmodel import SpecError
 from costmodel.report.inspect import inspect_model
-from filewriters import write_safetensors as write_file
-from test_import_config import BODY, LLAMA, REST
 
 LAYERS = range(4)
 WIDTH = {"F32": 4, "BF16": 2, "F16": 2, "F8_E4M3": 1, "I32": 4, "I64": 8}
@@ -30,7 +30,9 @@ def llama(tied: bool = False, dtype: str = "BF16") -> dict:
     for i in LAYERS:
         p = f"model.layers.{i}."
         found |= {p + f"self_attn.{n}_proj.weight": (dtype, [rows, 256]) for n, rows in (("q", 256), ("k", 64), ("v", 64), ("o", 256))}
-        found |= {p + f"mlp.{n}_proj.weight": (dtype, shape) for n, shape in (("gate", [512, 256]), ("up", [512, 256]), ("down", [256, 512]))}
+        found |= {
+            p + f"mlp.{n}_proj.weight": (dtype, shape) for n, shape in (("gate", [512, 256]), ("up", [512, 256]), ("down", [256, 512]))
+        }
         found |= {p + f"{n}_layernorm.weight": (dtype, [256]) for n in ("input", "post_attention")}
     return found
 
@@ -94,7 +96,11 @@ def packed(tensors: dict, how: str) -> tuple[dict, int]:
                 "scales": ("F16", [groups, rows]),
                 "g_idx": ("I32", [columns]),
             },
-            "compressed": {"weight_packed": ("I32", [rows, columns // 8]), "weight_scale": ("BF16", [rows, groups]), "weight_shape": ("I64", [2])},
+            "compressed": {
+                "weight_packed": ("I32", [rows, columns // 8]),
+                "weight_scale": ("BF16", [rows, groups]),
+                "weight_shape": ("I64", [2]),
+            },
         }[how]
         out |= {f"{stem}.{n}": t for n, t in parts.items()}
         size += sum(WIDTH[kind] * prod(dims) for kind, dims in parts.values())
@@ -139,7 +145,10 @@ def sharded(home: Path, tensors: dict, extra: int = 0) -> Path:
     files = [f"model-0000{n}-of-00002.safetensors" for n in (1, 2)]
     for file, half in zip(files, halves, strict=True):
         write_safetensors(home / file, {n: tensors[n] for n in half})
-    index = {"metadata": {"total_size": 2 * (BODY + REST) + extra}, "weight_map": {n: f for f, half in zip(files, halves, strict=True) for n in half}}
+    index = {
+        "metadata": {"total_size": 2 * (BODY + REST) + extra},
+        "weight_map": {n: f for f, half in zip(files, halves, strict=True) for n in half},
+    }
     path = home / "model.safetensors.index.json"
     path.write_text(json.dumps(index))
     return path

@@ -11,7 +11,18 @@ from ..language.problem import Mark, Problem, SpecError
 from ..language.units import BYTE, UnitError, quantity
 from ..library import Library, Spec
 
-_DEFAULTS: dict[str, int | float] = {"L": 32, "d": 4096, "n_q": 1, "n_kv": 1, "d_h": 128, "vocab": 32000, "E": 0, "k": 0, "tied": 0, "qkv_fused": 0}
+_DEFAULTS: dict[str, int | float] = {
+    "L": 32,
+    "d": 4096,
+    "n_q": 1,
+    "n_kv": 1,
+    "d_h": 128,
+    "vocab": 32000,
+    "E": 0,
+    "k": 0,
+    "tied": 0,
+    "qkv_fused": 0,
+}
 
 
 class Width(NamedTuple):

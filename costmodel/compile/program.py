@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..language.formula import FormulaError, Name, Node, Num, names
+from ..language.formula import Bin, FormulaError, Name, Node, Num, names
 from ..language.formula.fold import bind, number
 from ..language.problem import Problem, SpecError, suggest
 from ..library import Library, Spec
@@ -58,6 +58,7 @@ class Program:
                 shown[name] = Name(name)
         while len(shown) < len(self.formulas):
             ready = {n: bind(f, shown) for n, f in self.formulas.items() if n not in shown and names(f) <= shown.keys()}
+            ready = {n: f if _plain_sum(f) else Name(n) for n, f in ready.items()}
             shown |= ready or {n: Name(n) for n in self.formulas.keys() - shown.keys()}
         return shown
 
@@ -130,6 +131,13 @@ class Program:
         if phase not in PHASES:
             raise ValueError(f"no phase `{phase}`: {suggest(phase, PHASES)}")
         return phase_sum(self, phase, terms, values)
+
+
+def _plain_sum(node: Node) -> bool:
+    """Whether a formula reads as well as its name: a number, a name, or a sum of them."""
+    if isinstance(node, Bin):
+        return node.op in "+-" and _plain_sum(node.left) and _plain_sum(node.right)
+    return isinstance(node, (Num, Name))
 
 
 def compile_program(model: Spec, uses: list[Use], library: Library) -> Program:
@@ -313,7 +321,7 @@ def _base_formats(program: Program, rows: list[Row], base: Spec) -> None:
         natural = _stored(program, rows, name, mark)
         if not natural:
             raise SpecError(Problem("weights.size is given, but the model stores no weights", base.mark("weights", "size")))
-        factor = size / natural
+        factor = (size - _kept(program, rows)) / natural
     program.base_width = (name, factor)
     program.base = base
     program.held = _held(program, rows, base)
@@ -336,9 +344,17 @@ def _held(program: Program, rows: list[Row], base: Spec) -> dict[str, float]:
         total = sum(params[r] for r in members)
         if not total:
             there = [r for r, n in params.items() if n]
-            raise SpecError(Problem(f"the model stores nothing of role `{role}`", base.mark("weights", "bytes", role), suggest(role, there)))
+            raise SpecError(
+                Problem(f"the model stores nothing of role `{role}`", base.mark("weights", "bytes", role), suggest(role, there))
+            )
         held |= dict.fromkeys(members, size / total)
     return held
+
+
+def _kept(program: Program, rows: list[Row]) -> float:
+    """Bytes that are stored in a width of their own, whatever the format."""
+    own = [r for r in rows if "w_stored" not in names(r.terms["stored"])]
+    return sum(number(r.resolve("stored", program.dims)) * program.repeat(r) for r in own)
 
 
 def _stored(program: Program, rows: list[Row], name: str, mark, own: Spec | None = None) -> float:

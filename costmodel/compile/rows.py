@@ -187,7 +187,9 @@ def _block(model: Spec, source: str, name: str, own: dict, repeat, dims, library
     return rows
 
 
-def make_row(spec: Spec, path: tuple, block: str, name: str, row, repeat: Node, dims, library: Library, own: Mapping = MappingProxyType({})) -> Row | None:
+def make_row(
+    spec: Spec, path: tuple, block: str, name: str, row, repeat: Node, dims, library: Library, own: Mapping = MappingProxyType({})
+) -> Row | None:
     """One row from its entry in a model or technique, or None where its `when` is zero; `own` replaces dims."""
     mark = spec.mark(*path)
     if row.when is not None and number_of(bind(row.when, own) if own else row.when, dims, spec.mark(*path, "when")) == 0:

@@ -11,7 +11,21 @@ _WORDS = {"true", "false", "null", "yes", "no", "on", "off"}
 WIDTH = 130
 DIMS = ("L", "d", "n_q", "n_kv", "d_h", "kv_rank", "q_rank", "nope", "rope", "d_v", "d_ff", "vocab", "tied", "E", "k", "d_e", "d_shared")
 """Order in which dims are written; others follow as they come."""
-FIELDS = ("schema", "name", "title", "description", "architecture", "aliases", "dims", "blocks", "context", "weights", "kv", "checks", "sources")
+FIELDS = (
+    "schema",
+    "name",
+    "title",
+    "description",
+    "architecture",
+    "aliases",
+    "dims",
+    "blocks",
+    "context",
+    "weights",
+    "kv",
+    "checks",
+    "sources",
+)
 
 
 def document_text(fields: dict[str, Any]) -> str:

@@ -33,13 +33,11 @@ def gguf_fields(path: Path, library, name: str | None = None) -> tuple[dict[str,
     dims = _dims(keys, placed)
     blocks = _blocks(placed, keys, dims)
     title = printable(file.keys.get("general.name") or PART.sub("", path.stem))
-    size = file.keys.get("general.size_label")
-    known = [n for n in file.notes]
     return {
         "schema": "costmodel/model@1",
         "name": name or slug(PART.sub("", path.stem)),
         "title": title,
-        "description": "; ".join([f"GGUF file, architecture {printable(arch, 40)}", *([printable(size, 20)] if size else []), *known])[:300],
+        "description": "; ".join([f"GGUF file of architecture {printable(arch, 40)}", *file.notes])[:300],
         "dims": dims,
         "blocks": blocks,
         "context": keys.number("context_length", 0) or None,
@@ -57,21 +55,21 @@ def _dims(keys: Keys, placed: list[Placed]) -> dict[str, int]:
     if "token_embd" not in shapes:
         raise keys.error("there is no tensor `token_embd.weight`, so this is no language model")
     width, heads = shapes["token_embd"][0], keys.number("attention.head_count", 0)
+    inner, experts = keys.number("feed_forward_length", 0), keys.number("expert_count", 0)
+    groups = heads if keys.number("attention.kv_lora_rank", 0) else keys.number("attention.head_count_kv", heads)
     found = {
         "L": keys.run,
         "d": width,
         "n_q": heads,
-        "n_kv": keys.number("attention.head_count_kv", heads) if heads else 0,
+        "n_kv": groups if heads else 0,
         "d_h": keys.number("attention.key_length", width // heads) if heads else 0,
-        "d_ff": keys.number("feed_forward_length", 0),
+        "d_ff": inner,
         "vocab": placed_vocab(shapes),
         "tied": int("output" not in shapes),
-        "E": keys.number("expert_count", 0),
+        "E": experts,
         "k": keys.number("expert_used_count", 0),
-        "d_e": keys.number("expert_feed_forward_length", 0) or (keys.number("feed_forward_length", 0) if keys.number("expert_count", 0) else 0),
+        "d_e": keys.number("expert_feed_forward_length", inner) if experts else 0,
     }
-    if keys.number("attention.kv_lora_rank", 0):
-        found["n_kv"] = heads
     return {name: value for name, value in found.items() if value or name in ("L", "d", "vocab", "tied")}
 
 

@@ -57,7 +57,12 @@ def row_of(item: Placed, dims: dict[str, int]) -> dict:
         own = {"own": "1 - tied"} if item.name == "token_embd" else {}
         return {"op": "embedding", "role": role, "rows": _called(rows, dims, "vocab"), "width": _called(width, dims, "d"), **own}
     if role == "head":
-        return {"op": "head", "role": role, "d_in": _called(shape[0], dims, "d"), "vocab": _called(item.tensor.elements // shape[0], dims, "vocab")}
+        return {
+            "op": "head",
+            "role": role,
+            "d_in": _called(shape[0], dims, "d"),
+            "vocab": _called(item.tensor.elements // shape[0], dims, "vocab"),
+        }
     if role.startswith("expert."):
         return _expert(item, dims)
     if role == "norm" and len(shape) == 1:

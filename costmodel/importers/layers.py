@@ -8,6 +8,9 @@ from ..language.formula import FormulaError, names, parse
 from ..language.formula.fold import number
 from .variables import MAX_LAYERS, Variables
 
+ALWAYS = ("n_kv", "d_h")
+"""Dims that are written even where the architecture would give them."""
+
 
 class Structure(NamedTuple):
     """Dims of the whole model, and blocks (`like`, `dims`) for layers that differ from them."""
@@ -71,7 +74,7 @@ def _without_defaults(dims: dict, architecture, kept_too: set) -> dict:
     kept: dict[str, int | float] = {}
     for name, value in dims.items():
         node = formulas.get(name)
-        if node is None or (name in kept_too and names(node)) or not _same(node, dims, formulas, value):
+        if node is None or name in ALWAYS or (name in kept_too and names(node)) or not _same(node, dims, formulas, value):
             kept[name] = value
     return kept
 

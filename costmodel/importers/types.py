@@ -7,11 +7,11 @@ import re
 
 def type_index(library, kind: str, field: str = "model_types") -> dict[str, str]:
     """Type to the name of the document of `kind` that lists it under `field`."""
-    known = library.__dict__.setdefault("_type_index", {})
-    if kind not in known:
-        known[kind] = table = {}
+    known: dict[tuple[str, str], dict[str, str]] = library.__dict__.setdefault("_type_index", {})
+    if (kind, field) not in known:
+        table = known[kind, field] = {}
         for name, file in library.names(kind).items():
             line = re.search(rf"(?m)^{field}: *\[?([^\]\n]*)\]?", file.read_text("utf-8"))
             for item in line.group(1).split(",") if line else ():
                 table.setdefault(item.strip().strip("'\""), name)
-    return known[kind]
+    return known[kind, field]

@@ -96,7 +96,9 @@ def add_weights(fields: dict[str, Any], path: Path, library, explicit: bool) -> 
     ref = f"{len(found.file.tensors):,} tensors of {path.name}, {found.file.tensor_bytes:,} B"
     fields["sources"]["weights"] = {"kind": "datasheet", "ref": ref}
     if found.unused:
-        fields["description"] = _said(fields, f"{found.unused:,} B of layers beyond the model's (prediction of further tokens) are left out")
+        fields["description"] = _said(
+            fields, f"{found.unused:,} B of layers beyond the model's (prediction of further tokens) are left out"
+        )
     return tuple(found.file.files)
 
 

@@ -13,6 +13,17 @@ from ..sizes import billions, both_bytes, scaled
 from ..solve.export import clean
 from .table import text_table
 
+ALLOCATED = {
+    "kv_bytes": "KV cache",
+    "k": "  K",
+    "v": "  V",
+    "latent": "  latents",
+    "sliding": "  in sliding layers",
+    "index_keys": "attention index",
+    "state_bytes": "recurrent state",
+    "compute": "scratch (estimate)",
+    "host": "scratch on the host",
+}
 BYTES = ("kv_bytes_per_token", "kv_full_bytes_per_token", "kv_sliding_bytes_per_token", "index_bytes_per_token", "streamed_bytes_per_token")
 LABELS = {
     "kv_bytes_per_token": "KV per token",
@@ -96,8 +107,8 @@ def _file(path: Path) -> dict:
     """What the file itself says: of a GGUF file, its size and the bytes of each type."""
     if path.suffix != ".gguf":
         return {}
-    from ..importers.ggufmodel import gguf_types
     from ..importers.gguf import read_gguf
+    from ..importers.ggufmodel import gguf_types
 
     file = read_gguf(path, gguf_types(library()))
     types: dict[str, dict] = {}
@@ -137,7 +148,9 @@ def _one(found: dict) -> str:
             continue
         lines.append(f"{LABELS.get(key, key.replace('_', ' ')):<20} {_shown(key, value, found)}".rstrip())
     if found.get("types"):
-        lines.append("types                " + ", ".join(f"{t['tensors']:,} {n} ({scaled(t['bytes'], 'B')})" for n, t in found["types"].items()))
+        lines.append(
+            "types                " + ", ".join(f"{t['tensors']:,} {n} ({scaled(t['bytes'], 'B')})" for n, t in found["types"].items())
+        )
     lines += [f"note                 {n}" for n in found.get("notes", ())]
     return "\n".join(lines + _allocated(found.get("buffers")))
 
@@ -162,10 +175,9 @@ def _allocated(given: dict | None) -> list[str]:
         return []
     mib = {k: v / 2**20 for k, v in given.items() if isinstance(v, (int, float)) and not isinstance(v, bool)}
     flash = "on" if given["fused"] else "off"
-    lines = ["", f"{given['engine']} with {given['context']:,} tokens, batch {given['ubatch']:,}, {given['sequences']} sequence(s), flash attention {flash}"]
-    kinds = {"kv_bytes": "KV cache", "k": "  K", "v": "  V", "latent": "  latents", "sliding": "  in sliding layers", "index": "attention index"}
-    kinds |= {"state_bytes": "recurrent state", "compute": "scratch (estimate)", "host": "scratch on the host"}
-    for key, label in kinds.items():
+    run = f"{given['context']:,} tokens, batch {given['ubatch']:,}, sequences {given['sequences']}, flash attention {flash}"
+    lines = ["", f"{given['engine']}, {run}"]
+    for key, label in ALLOCATED.items():
         if mib[key] or key == "kv_bytes":
             cells = f", {given['window_cells']:,} cells" if key == "sliding" else f", {given['cells']:,} cells" if key == "kv_bytes" else ""
             lines.append(f"{label:<20} {mib[key]:,.2f} MiB{cells}")

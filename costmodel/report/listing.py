@@ -57,7 +57,9 @@ def _chosen(rows: list[dict], filters, sort: str | None) -> list[dict]:
     plain = []
     for text in filters:
         large = _LARGE.fullmatch(text.replace(" ", ""))
-        plain.append(f"{large[1]}{large[2]}{float(large[3]) * _STEPS[large[4].lower()]:.12g}" if large and large[3].count(".") < 2 else text)
+        plain.append(
+            f"{large[1]}{large[2]}{float(large[3]) * _STEPS[large[4].lower()]:.12g}" if large and large[3].count(".") < 2 else text
+        )
     return select({"rows": rows}, plain, sort)["rows"]
 
 
@@ -112,7 +114,7 @@ def model_kinds(program) -> list[str]:
     words = ["moe" if program.active_params() < program.params() - program.params("vision") else "dense"]
     words += ["mla"] if "attn.latent" in roles else []
     words += ["hybrid" if attends else "ssm"] if recurrent else []
-    sliding = any("window" in r.args and r.resolve_arg("window", program.dims).value < 10**15 for r in rows)  # type: ignore[union-attr]
+    sliding = any("window" in r.args and r.resolve_arg("window", program.dims).value < 10**15 for r in rows)
     words += ["sliding"] if sliding else []
     return words + (["vision"] if "vision" in roles else [])
 

@@ -1,4 +1,4 @@
-"""JSON Schemas of the seven kinds of document, for editors (Draft 2020-12 from pydantic, no 2020-only keywords)."""
+"""JSON Schemas of the kinds of document, for editors (Draft 2020-12 from pydantic, no 2020-only keywords)."""
 
 from __future__ import annotations
 
@@ -25,6 +25,11 @@ def schema_of(kind: str) -> dict:
         for field, text in _field_docs(classes[name]).items():
             if field in part.get("properties", {}):
                 part["properties"][field]["description"] = text
+    for part in schema.get("$defs", {}).values() if kind == "family" else ():
+        part.pop("required", None)  # what a family leaves out, the one that it extends gives
+    if kind == "family":  # one part, or a list of them
+        parts = schema["properties"]["vision"]
+        schema["properties"]["vision"] = {"anyOf": [parts["items"], {k: v for k, v in parts.items() if k != "description"}]}
     schema["$schema"] = "http://json-schema.org/draft-07/schema#"
     schema["$id"] = f"costmodel/{kind}@1"
     schema["properties"]["schema"] = {"const": f"costmodel/{kind}@1"}

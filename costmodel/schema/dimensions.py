@@ -206,7 +206,24 @@ def _engine(doc, formula) -> None:
             _settings(settings, formula, (group, key))
 
 
-BUFFER_NAMES = ("context", "ubatch", "sequences", "fused", "gpus", "window", "cells", "latent", "width", "vocab", "heads", "head_width", "E", "k", "expert_host", "head_copy")
+BUFFER_NAMES = (
+    "context",
+    "ubatch",
+    "sequences",
+    "fused",
+    "gpus",
+    "window",
+    "cells",
+    "latent",
+    "width",
+    "vocab",
+    "heads",
+    "head_width",
+    "E",
+    "k",
+    "expert_host",
+    "head_copy",
+)
 
 
 def _buffers(doc, formula) -> None:

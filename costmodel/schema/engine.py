@@ -58,8 +58,9 @@ class Buffers(Part):
     """What an engine allocates beside the weights, as formulas of the run's flags and the model's sizes.
 
     Names: `context`, `ubatch` (tokens computed at a time), `sequences`, `fused` (1 with flash attention), `gpus`, `window`
-    (of a sliding layer), `cells` (of a full one), and the model's `width`, `vocab`, `heads`, `head_width` (K and V together), `E`, `k`; `latent` is 1 where latents are cached, `expert_host`
-    1 where experts stay on the host, `head_copy` the output matrix in units of 4 bytes where that stays there.
+    (of a sliding layer), `cells` (of a full one); the model's `width`, `vocab`, `heads`, `head_width` (K and V together),
+    `E`, `k`; `latent` is 1 where latents are cached, `expert_host` 1 where experts stay on the host, `head_copy` the output
+    matrix in units of 4 bytes where that stays there.
     """
 
     cells: Formula = None

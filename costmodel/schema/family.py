@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, WithJsonSchema
 
 from .common import Doc, Formula, Ident, Part, Text
 
@@ -13,7 +13,8 @@ def _listed(value: Any) -> Any:
     return (value,) if isinstance(value, str) else value
 
 
-Names = Annotated[tuple[Text, ...], BeforeValidator(_listed)]
+_EITHER = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": ["string", "number"]}}]}
+Names = Annotated[tuple[Text, ...], BeforeValidator(_listed), WithJsonSchema(_EITHER)]
 
 
 class Key(Part):

@@ -37,7 +37,7 @@ class Buffers(NamedTuple):
     k: float
     v: float
     latent: float
-    index: float
+    index_keys: float
     full: float
     sliding: float
     cells: int
@@ -115,7 +115,7 @@ def _add(program: Program, row: Row, run: Run, rules, names: dict, width: dict, 
             out["k"], out["v"], size = out["k"] + k, out["v"] + v, k + v
         out["full"] += size
     elif row.op == "index-keys":
-        out["index"] += times * names["cells"] * arg("width") * width["k"]
+        out["index_keys"] += times * names["cells"] * arg("width") * width["k"]
     else:
         _state(program, row, run, times, out)
 
