@@ -174,7 +174,7 @@ def _stored(machine: Machine) -> dict[str, float]:
     for item in machine.placed:
         for tier, size in item.stored.items():
             stored[tier] = stored.get(tier, 0) + size
-    return stored
+    return {tier: round(size, 3) for tier, size in stored.items()}  # bytes, without the rounding of their sum
 
 
 def _titles(spec: Spec) -> dict:
