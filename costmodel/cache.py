@@ -144,10 +144,12 @@ def cached_runnable(model: str, hardware: str, engine, techniques, devices: int,
     source = load(request)
     if source is None:
         from .compile.build import Case, build_with_files
-        from .library import FOLDERS, shared
+        from .library import FOLDERS, foreign, shared
 
         library = library or shared()
         runnable, files = build_with_files(Case(model, hardware, engine, techniques, devices, sets), library)
-        save(request, runnable.text, files, [root / f for root in library.roots for f in FOLDERS.values()])
+        folders = [root / f for root in library.roots for f in FOLDERS.values()]
+        folders += {file.parent for file in files if foreign(file)}  # weights that arrive beside a config change what it says
+        save(request, runnable.text, files, folders)
         return runnable
     return Runnable(source)

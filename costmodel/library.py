@@ -165,6 +165,8 @@ class Library:
         """What was probably meant: a file that lies here, or a number format given as a technique."""
         if len(text) < 100 and Path(f"{text}.yaml").is_file():
             return f"there is a file `{text}.yaml` here: write `./{text}.yaml`"
+        if kind == "model" and len(text) < 100 and (Path(text).is_dir() or Path(text).is_file()):
+            return f"there is a {'folder' if Path(text).is_dir() else 'file'} `{text}` here: write `./{text}`"
         if kind == "technique" and text.lower() in self.names("format"):
             return f"`{text.lower()}` is a number format: `--set model.weights.format={text.lower()}` (KV cache: `model.kv.format`)"
         return None
@@ -296,6 +298,12 @@ def shared() -> Library:
     if _shared is None:
         _shared = Library()
     return _shared
+
+
+def as_path(name: str) -> str:
+    """A file's name as it was given, made a path where it could be taken for a document's name but is a file or folder."""
+    bare = os.sep not in name and not name.endswith(_SUFFIXES) and len(name) < 255 and "\0" not in name
+    return f".{os.sep}{name}" if bare and Path(name).exists() else name
 
 
 def foreign(file: Path) -> bool:

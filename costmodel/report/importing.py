@@ -7,7 +7,7 @@ from pathlib import Path
 from ..importers.document import slug
 from ..importers.model import read_model
 from ..language.problem import Mark, Source, problem
-from ..library import Library, foreign
+from ..library import Library, as_path, foreign
 from ..sizes import billions, both_bytes
 
 
@@ -35,7 +35,7 @@ def import_files(files, output: str | None, name: str | None, family: str | None
 def _read(file: str, name: str | None, family: str | None, output: str | None) -> tuple[str, str, str]:
     """(name, document, summary) of one file; the document has been compiled and its checks hold."""
     library = Library()
-    path = library.locate("model", file, Mark(Source("FILE", file), 1, 1))
+    path = library.locate("model", as_path(file), Mark(Source("FILE", file), 1, 1))
     if not foreign(path):
         raise problem(f"`{file}` is a model document already", help="import is for config.json, .gguf and .safetensors")
     stem = Path(output).stem if output and output.endswith((".yaml", ".yml")) and name is None else None

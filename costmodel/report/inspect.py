@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..language.problem import Mark, Source, SpecError
-from ..library import foreign
+from ..library import as_path, foreign
 from ..library import shared as library
 from ..sizes import billions, both_bytes, scaled
 from ..solve.export import clean
@@ -49,6 +49,8 @@ def inspect_model(name: str, run=None, engine: str = "llama.cpp") -> dict:
     from ..compile.program import compile_program
     from ..solve.counts import counts
 
+    if as_path(name) != name and library().path_of("model", name) is None:
+        name = as_path(name)
     mark = Mark(Source("FILE", name), 1, 1)
     try:
         spec = library().load("model", name, mark=mark)
