@@ -120,7 +120,7 @@ def unknown(data: Mapping, place: Mark, library) -> SpecError:
     kind = _type(data)
     keys = ", ".join(sorted(str(k)[:40] for k in data)[:40])
     near = nearest(kind, type_index(library, "family")) or ""
-    help = f"{near} `--family NAME` reads it as another (`costmodel list families`); a new one is a YAML file".strip()
+    help = f"{near} `costmodel import --family NAME` reads it as another (`costmodel list families`); a new one is a YAML file".strip()
     what = f"architecture `{kind[:60]}` is not known" if kind else "no `model_type`, so the architecture is not known"
     return SpecError(Problem(f"{what}; its keys are: {keys or 'none'}", place_of(place, "model_type"), help))
 

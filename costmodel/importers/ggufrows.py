@@ -26,7 +26,7 @@ def place(tensors: list[Tensor], table: dict[str, str], keys: Keys) -> list[Plac
 
     @lru_cache(maxsize=4096)
     def role_of(name: str) -> str:
-        return next((role for pattern, role in table.items() if fnmatchcase(name, pattern)), "other")
+        return next((role for pattern, role in table.items() if pattern != "*" and fnmatchcase(name, pattern)), "other")
 
     found = []
     for tensor in tensors:

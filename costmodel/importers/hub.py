@@ -1,6 +1,6 @@
 """`hf:org/name`: the files of a model on the Hugging Face Hub, from the local cache; over the network only where allowed.
 
-Needs the extra `hub`. `COSTMODEL_ONLINE=1` allows downloads of config.json and the weights' index, never of weights.
+Needs the extra `hub`. `COSTMODEL_ONLINE=1` allows downloads of the configuration, never of weights.
 """
 
 from __future__ import annotations

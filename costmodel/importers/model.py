@@ -47,9 +47,17 @@ def _config(path: Path, library, family: str | None, name: str | None) -> tuple[
     return config_fields(config, path, origin, name), (sidecar,) if extra else ()
 
 
+def _folder(path: Path) -> str:
+    """The name of a model's folder; in a cache of the hub, that of the model."""
+    home = path.absolute().parent
+    if home.parent.name == "snapshots" and home.parent.parent.name.startswith("models--"):
+        return home.parent.parent.name.split("--")[-1]
+    return home.name
+
+
 def config_fields(config: Config, path: Path, origin: str, name: str | None) -> dict[str, Any]:
     """A model document's fields from a config."""
-    called = name or (path.parent.name if path.stem in NAMELESS else path.stem) or origin
+    called = name or (_folder(path) if path.stem in NAMELESS else path.stem) or origin
     where = f"config.json of {origin}" if origin else f"the file {path.name}"
     source = {"kind": "datasheet", "ref": f"{where}, read as family {config.family.name}"}
     return {

@@ -65,10 +65,12 @@ def _weights(tensor: Tensor, packed: dict[str, dict[str, int]]) -> int:
 def _matcher(table: dict[str, str]):
     """First pattern that matches a name; names that differ only by layer or expert numbers are looked up once."""
     digits = re.compile(r"\d+")
+    last = table.get("*", "")
+    table = {pattern: value for pattern, value in table.items() if pattern != "*"}  # what a user adds comes before the rest
 
     @lru_cache(maxsize=20_000)
     def look(name: str) -> str:
-        return next((value for pattern, value in table.items() if fnmatchcase(name, pattern)), "")
+        return next((value for pattern, value in table.items() if fnmatchcase(name, pattern)), last)
 
     return lambda name: look(digits.sub("0", name))
 

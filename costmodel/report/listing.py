@@ -57,9 +57,10 @@ def _chosen(rows: list[dict], filters, sort: str | None) -> list[dict]:
     plain = []
     for text in filters:
         large = _LARGE.fullmatch(text.replace(" ", ""))
-        plain.append(
-            f"{large[1]}{large[2]}{float(large[3]) * _STEPS[large[4].lower()]:.12g}" if large and large[3].count(".") < 2 else text
-        )
+        if large and large[3].count(".") < 2:
+            step = 1024 if large[1] == "context" and large[4] in "kK" else _STEPS[large[4].lower()]
+            text = f"{large[1]}{large[2]}{float(large[3]) * step:.12g}"
+        plain.append(text)
     return select({"rows": rows}, plain, sort)["rows"]
 
 

@@ -63,12 +63,12 @@ class Buffers(Part):
     matrix in units of 4 bytes where that stays there.
     """
 
-    cells: Formula = None
+    cells: Formula
     """Positions that a full-attention layer keeps."""
-    window_cells: Formula = None
-    compute: Formula = None
+    window_cells: Formula
+    compute: Formula
     """Elements of the largest scratch buffer, each of 4 bytes: an estimate."""
-    host: Formula = None
+    host: Formula
     """The same on the host of a GPU."""
     latent: bool = True
     """Whether latent attention is cached as its latents; else as the heads' keys and values."""

@@ -93,8 +93,6 @@ class Family(Doc):
     """Message to condition: a config for which it is 0 is refused."""
     notes: dict[str, Formula] = {}
     """Message to condition: said of a config for which it is not 0."""
-    modules: dict[str, str] = {}
-    """Module names of this family, as patterns, to roles; beside the common ones."""
     vision: Annotated[tuple[Vision, ...], BeforeValidator(_parts)] = ()
     """One part or a list of them."""
 

@@ -21,8 +21,6 @@ class Recipe(Doc):
     """Roles that are packed."""
     keep: Names = ()
     """Keys that list modules left at 16 bits."""
-    only: Names = ()
-    """Keys that list the modules packed, where only those are."""
     kv: dict[str, Formula] = {}
     """Number formats of the KV cache with their conditions."""
     requires: dict[str, Formula] = {}
