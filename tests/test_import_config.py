@@ -310,3 +310,28 @@ def test_flags_of_llama_by_hand(tmp_path, flags):
     bias = (head * (8 + 2 * kv) + 256) * bool(flags.get("attention_bias")) + (2 * 512 + 256) * bool(flags.get("mlp_bias"))
     tables = 1000 * 256 * (1 if flags.get("tie_word_embeddings") else 2)
     assert inspect_model(write(tmp_path, data))["params"] == 4 * (attention + 3 * 256 * 512 + bias) + tables + 9 * 256
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "message"),
+    [
+        ("family", "extends: base\nlet: {norms: 2 * nroms}\n", r"let\.norms: no variable `nroms`"),
+        ("family", "extends: base\nparts: {mlp: {blocks: [mpl]}}\n", "no block `mpl`"),
+        ("family", "extends: base\nparts: {mlp: {dims: {d_fff: ffn}}}\n", "`d_fff` is no dim"),
+        ("family", "extends: base\narchitecture: decodr\n", "no model `decodr`"),
+        ("family", "extends: base\nkeys: {window: {default: contxt}}\n", "no variable `contxt`"),
+        ("family", "extends: base\nvision: {tower: siglp}\n", "no tower `siglp`"),
+        ("tower", "keys: {hidden: {key: hidden_size}}\nparams: hiden * 2\n", "no variable `hiden`"),
+        ("recipe", "format: {fp9: 1}\n", "no format `fp9`"),
+        ("recipe", "format: {fp8: 1}\nroles: [atn]\n", "no role `atn`"),
+        ("recipe", "format: {fp8: 1}\nbytes: bits / 8\n", "no variable `bits`"),
+        ("layout", 'tensors: {"*": mlp.dwon}\n', "no role `mlp.dwon`"),
+        ("layout", 'files: {"1": f17}\n', "no format `f17`"),
+    ],
+)
+def test_documents_of_importers_are_checked(desk, kind, text, message):
+    from costmodel.solve.validate import validate_file
+
+    path = desk.write(kind, "mine", text)
+    with pytest.raises(SpecError, match=message):
+        validate_file(Library(roots=(desk.root,)), Path(path))

@@ -9,6 +9,7 @@ from ..language.problem import Problem, SpecError, problem, suggest
 from ..library import Library, Spec
 from ..schema.names import ROLES, TERMS
 from ..schema.validate import kind_of
+from .validate_imports import CHECKS
 
 
 def validate_files(files) -> tuple[int, list[str], list[str]]:
@@ -51,7 +52,8 @@ def validate_file(library: Library, file: Path) -> list[Problem]:
         raise problem(f"cannot read `{str(file)[:80]}`: {error.strerror}") from None
     kind = kind_of(library.read(file))
     spec = library.load(kind, str(file) if "/" in str(file) else f"./{file}")
-    checker = {"hardware": _hardware, "model": _model, "technique": _technique, "format": _format, "engine": _engine}.get(kind)
+    checkers = {"hardware": _hardware, "model": _model, "technique": _technique, "format": _format, "engine": _engine}
+    checker = (checkers | CHECKS).get(kind)
     found = checker(library, spec) if checker else []
     return found + _named(spec, file)
 
