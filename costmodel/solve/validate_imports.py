@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from ..importers.variables import LAYER
 from ..language.formula import names
@@ -22,9 +23,7 @@ class _Names:
         self.problems: list[Problem] = []
 
     def __call__(self, node, *path) -> None:
-        if not isinstance(node, tuple):
-            return
-        for name in sorted(names(node) - self.known):
+        for name in sorted(used(node) - self.known):
             if not name.startswith(self.joined or ("\0",)):
                 mark = self.spec.mark(*path)
                 self.problems.append(Problem(f"{'.'.join(map(str, path))}: no variable `{name}`", mark, suggest(name, self.known)))
@@ -80,17 +79,22 @@ def check_family(library: Library, spec: Spec) -> list[Problem]:
 
 def _dim(check: _Names, architecture, name: str, *path) -> None:
     """A dim must be one that the architecture's rows or defaults use."""
-    used = set(architecture.dims)
+    there = set(architecture.dims)
     for block in architecture.blocks.values():
         for row in block.ops.values():
             for value in (row.model_extra or {}).values():
-                used |= set(_words(value))
-            used |= names(row.when) if isinstance(row.when, tuple) else set()
-        used |= names(block.repeat) if isinstance(block.repeat, tuple) else set()
+                there |= set(_words(value))
+            there |= used(row.when)
+        there |= used(block.repeat)
     for value in architecture.dims.values():
-        used |= set(_words(value))
-    if name not in used:
-        check.refuse(f"`{name}` is no dim of the architecture", *path, help=suggest(name, used))
+        there |= set(_words(value))
+    if name not in there:
+        check.refuse(f"`{name}` is no dim of the architecture", *path, help=suggest(name, there))
+
+
+def used(node: Any) -> set[str]:
+    """Names in a formula; none in a plain number."""
+    return names(node) if not isinstance(node, (int, float, str, type(None))) else set()
 
 
 def _words(value) -> list[str]:
