@@ -335,3 +335,12 @@ def test_documents_of_importers_are_checked(desk, kind, text, message):
     path = desk.write(kind, "mine", text)
     with pytest.raises(SpecError, match=message):
         validate_file(Library(roots=(desk.root,)), Path(path))
+
+
+def test_a_type_that_nothing_lists_is_read_by_its_class(tmp_path):
+    found = inspect_model(write(tmp_path, {**LLAMA, "model_type": "unheard_of", "architectures": ["LlamaForCausalLM"]}))
+    assert found["params"] == BODY + REST and any("as its class says" in n for n in found["notes"])
+    bare = {k: v for k, v in LLAMA.items() if k != "model_type"}
+    assert inspect_model(write(tmp_path, {**bare, "architectures": ["LlamaForCausalLM"]}, "bare"))["params"] == BODY + REST
+    with pytest.raises(SpecError, match="`unheard_of` is not known"):
+        inspect_model(write(tmp_path, {**LLAMA, "model_type": "unheard_of", "architectures": ["UnheardForCausalLM"]}, "other"))

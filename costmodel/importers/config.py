@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ from .variables import Variables, at, place_of
 
 Load = Callable[[str, str], Any]
 MAX_NOTE = 300
+_CLASS = re.compile(r"(ForCausalLM|LMHeadModel|ForConditionalGeneration)$")
 MAX_SHOWN = 2**20
 
 
@@ -47,6 +49,9 @@ def read_config(data: Mapping, path: Path, library, family: str | None = None, e
         found.dims["vision"] = vision
     notes += more
     context = variables.value("context") if "context" in doc.keys else None
+    kind = _type(text)
+    if family is None and kind and kind not in type_index(library, "family"):
+        notes.append(f"`{kind[:60]}` is read as its class says, as family {doc.name}")
     weights, cache, said = weights_of(data, text, variables, library, extra)
     return Config(doc, variables, found, int(context) if context else None, weights, cache, vision, notes + said)
 
@@ -110,9 +115,17 @@ def _family(data: Mapping, place: Mark, library, named: str | None):
     """The family document of a config's type; None where there is none."""
     if named:
         return library.load("family", named, mark=Mark(Source("--family", named), 1, 1)).doc
-    kind = _type(data)
-    name = type_index(library, "family").get(kind)
+    name = type_index(library, "family").get(_type(data)) or _by_class(data, library)
     return None if name is None else library.load("family", name).doc
+
+
+def _by_class(data: Mapping, library) -> str | None:
+    """The family of a config's class (`LlamaForCausalLM` → llama), for types that nothing lists."""
+    classes = data.get("architectures")
+    named = classes[0] if isinstance(classes, list) and classes and isinstance(classes[0], str) else ""
+    stem = _CLASS.sub("", named)
+    table = {kind.replace("_", "").replace("-", "").lower(): name for kind, name in type_index(library, "family").items()}
+    return table.get(stem.lower()) if stem and stem != named else None
 
 
 def unknown(data: Mapping, place: Mark, library) -> SpecError:
