@@ -171,6 +171,72 @@ def test_ignored_modules_stay_wide(tmp_path, ignore, kept):
     assert found["weights_bytes"] == pytest.approx((BODY - kept) * 1 + (kept + REST) * 2, rel=1e-9)
 
 
+def quantized(tmp_path, quantization: dict, **more) -> float:
+    return inspect_model(write(tmp_path, {**LLAMA, **more, "quantization_config": quantization}, "quantized"))["weights_bytes"]
+
+
+def test_mixed_precision_by_module(tmp_path):
+    """Attention in FP8, the MLPs of two layers in NVFP4, the others at 16 bits."""
+    layers = {f"model.layers.{i}.self_attn.{n}_proj": {"quant_algo": "FP8"} for i in range(4) for n in "qkvo"}
+    layers |= {f"model.layers.{i}.mlp.{n}_proj": {"quant_algo": "NVFP4", "group_size": 16} for i in (1, 2) for n in ("gate", "up", "down")}
+    quant = {"quantization": {"quant_algo": "MIXED_PRECISION", "quantized_layers": layers}}
+    found = inspect_model(write(tmp_path, LLAMA, hf_quant_config=quant))
+    fp8 = ATTENTION * (1 + 4 / 4096)
+    assert found["weights_bytes"] == pytest.approx(fp8 + MLP / 2 * 0.5625 + MLP / 2 * 2 + REST * 2, rel=1e-3)
+    with pytest.raises(SpecError, match="mixed precision without `quantized_layers`"):
+        quantized(tmp_path, {"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION"})
+
+
+def test_config_groups_of_different_widths(tmp_path):
+    groups = {
+        "fp8": {"targets": ["re:.*self_attn.*"], "weights": {"num_bits": 8, "type": "float", "strategy": "tensor"}},
+        "int4": {"targets": ["re:.*mlp.*"], "weights": {"num_bits": 4, "type": "int", "strategy": "group", "group_size": 32}},
+    }
+    size = quantized(tmp_path, {"quant_method": "compressed-tensors", "config_groups": groups, "ignore": ["lm_head"]})
+    assert size == pytest.approx(ATTENTION + MLP * 0.5625 + REST * 2, rel=1e-9)
+
+
+def test_mlx_packs_embedding_and_head_too(tmp_path):
+    found = inspect_model(write(tmp_path, {**LLAMA, "quantization": {"bits": 4, "group_size": 64}}))
+    assert found["weights_bytes"] == pytest.approx((BODY + 512000) * 0.5625 + 9 * 256 * 2, rel=1e-9)
+    kept = inspect_model(write(tmp_path, {**LLAMA, "quantization": {"bits": 4, "group_size": 64, "lm_head": False}}, "kept"))
+    assert kept["weights_bytes"] == pytest.approx((BODY + 256000) * 0.5625 + (256000 + 9 * 256) * 2, rel=1e-9)
+    with pytest.raises(SpecError, match="names no `quant_method`"):
+        quantized(tmp_path, {"load_in_4bit": True})
+
+
+@pytest.mark.parametrize(
+    "more", [{"dynamic": {"-:.*self_attn.*": {}}}, {"extra_config": {f"model.layers.{i}.self_attn": {"bits": 16} for i in range(4)}}]
+)
+def test_exceptions_in_mappings(tmp_path, more):
+    size = quantized(tmp_path, {"quant_method": "gptq", "bits": 4, "group_size": 128, **more})
+    assert size == pytest.approx(MLP * (0.5 + 2.5 / 128) + (ATTENTION + REST) * 2, rel=1e-9)
+
+
+def test_a_quantized_head(tmp_path):
+    size = quantized(tmp_path, {"quant_method": "gptq", "bits": 4, "group_size": 128, "lm_head": True})
+    assert size == pytest.approx((BODY + 256000) * (0.5 + 2.5 / 128) + (REST - 256000) * 2, rel=1e-9)
+
+
+def test_an_infinity_that_nobody_needs(tmp_path):
+    path = write(tmp_path, {**LLAMA, "time_step_limit": [0.0, float("inf")], "other": float("nan")})
+    assert inspect_model(path)["params"] == BODY + REST
+    with pytest.raises(SpecError, match="not a plausible value"):
+        inspect_model(write(tmp_path, {**LLAMA, "hidden_size": float("nan")}, "nan"))
+
+
+HELD = {row["name"]: row for row in csv.DictReader((DATA / "heldout" / "counts.csv").open())}
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_configs_that_no_family_was_written_for(name):
+    """Gathered after the families were written; counts from the published checkpoints, Transformers, or by hand."""
+    want, got = HELD[name], inspect_model(str(DATA / "heldout" / f"{name}.json"))
+    for field in ("params", "active_params", "kv_bytes_per_token", "state_bytes"):
+        if want[field]:
+            assert got[field] == pytest.approx(int(want[field]), rel=1e-4 if "params" in field else 0), field
+
+
 def test_an_exception_that_could_run_long_is_not_run(tmp_path):
     evil = "re:" + "(a+)+" * 20 + "$"
     quantization = {**compressed({"num_bits": 8, "type": "float", "strategy": "tensor"}), "ignore": [evil]}

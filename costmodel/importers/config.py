@@ -141,7 +141,7 @@ def unknown(data: Mapping, place: Mark, library) -> SpecError:
 def _vision(data: Mapping, doc, text: Variables, library) -> tuple[int, list[str]]:
     """Parameters of the image and audio parts, counted apart; a note for each that cannot be counted."""
     if doc is None or not doc.vision:
-        names = (name for name in ("vision_config", "vit_config", "audio_config") if isinstance(data.get(name), Mapping))
+        names = (name for name in data if isinstance(data[name], Mapping) and any(w in name for w in ("vision", "visual", "vit_", "audio")))
         return 0, [_uncounted(f"`{name}`", "no tower document describes it") for name in names]
     total, notes = 0, []
     for part in doc.vision:

@@ -122,4 +122,4 @@ def load_json(path: Path, limit: int = CONFIG_BYTES) -> dict[str, Any]:
     with InputFile(path) as file:
         if file.size > limit:
             raise bad(file.name, f"{file.size:,} bytes of JSON; at most {limit:,} are read")
-        return read_json(file.read(file.size, "the JSON text"), file.name, limit)
+        return read_json(file.read(file.size, "the JSON text"), file.name, limit, unbounded=True)

@@ -26,19 +26,21 @@ def bad(name: str, message: str, help: str | None = None) -> SpecError:
     return problem(f"{name}: {message}", None, help)
 
 
-def read_json(raw: bytes, name: str, limit: int = CONFIG_BYTES) -> dict[str, Any]:
+def read_json(raw: bytes, name: str, limit: int = CONFIG_BYTES, unbounded: bool = False) -> dict[str, Any]:
     """The object that UTF-8 JSON text holds (a byte order mark is allowed).
 
     Raises SpecError with line and column for bad JSON, a duplicate key, NaN or an infinite number, an integer of more
     than 40 digits, more than 64 levels; also for more than `limit` bytes, and when the top level is no object.
+    `unbounded` lets the words NaN and Infinity pass, which some configs hold in keys that nobody needs.
     """
     if len(raw) > limit:
         raise bad(name, f"{len(raw):,} bytes of JSON; at most {limit:,} are read")
     if raw.count(b",") > VALUES:
         raise bad(name, f"more than {VALUES:,} values in one JSON text")
+    constant = float if unbounded else _finite
     try:
         text = raw.decode("utf-8-sig")
-        data = json.loads(text, object_pairs_hook=_unique, parse_int=_integer, parse_float=_finite, parse_constant=_finite)
+        data = json.loads(text, object_pairs_hook=_unique, parse_int=_integer, parse_float=_finite, parse_constant=constant)
     except UnicodeDecodeError as error:
         raise bad(name, f"byte {error.start + 1:,} is not UTF-8 text", "save the file as UTF-8") from None
     except json.JSONDecodeError as error:

@@ -3,55 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..language.problem import suggest
+from .packing import Packed, roles_of
 from .patterns import Modules
 from .types import type_index
 from .variables import Variables
 
 _DTYPES = {"float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "half": "fp16", "float": "fp32"}
 WIDE = "bf16"
-PIECES = {"attn": ("attention", "latent"), "mlp": ("mlp",), "expert": ("experts",), "shared": ("experts",)}
-"""The parts of a family that a role's modules stand in; other roles stand in the mixers."""
-MIXERS = ("delta", "mamba", "mamba2", "conv", "lightning", "rglru", "kda")
-NEEDS = {"shared": "d_shared"}
-"""The dim without which a part lacks a role."""
+MIXED = "MIXED_PRECISION"
+
+
+class Group(NamedTuple):
+    """Modules that are quantized alike (None: all that the recipe packs), what is said of them, and the method's name."""
+
+    modules: Modules | None
+    stated: Mapping
+    method: str
 
 
 def weights_of(data: Mapping, text: Mapping, variables, library, extra: Mapping | None) -> tuple[dict, dict, list[str]]:
     """(`weights` of the model document, its `kv`, notes). Raises :class:`SpecError` for a method without a recipe."""
-    stated = _stated(data, text, extra)
+    stated = _stated(data, text, extra, variables)
     wide = _wide(text, data)
     if stated is None:
         return {"format": wide}, {}, []
-    method = str(stated.get("quant_method") or stated.get("quant_algo") or "")
-    name = type_index(library, "recipe", "methods").get(method)
-    if name is None:
-        known = type_index(library, "recipe", "methods")
-        raise variables.error(f"quantization method `{method[:60]}` is not known", suggest(method[:60], known))
-    recipe = Variables(library.load("recipe", name).doc, stated, stated, variables.place)
-    for message, node in recipe.doc.requires.items():
-        if not recipe.eval(node):
-            raise variables.error(message)
-    chosen = _first(recipe, recipe.doc.format)
-    if chosen is None:
-        raise variables.error(f"quantization method `{method[:60]}`: no number format fits this config")
-    roles, notes = _roles(recipe, stated, variables, library, chosen, wide)
+    groups = [(group, _recipe(group, variables, library)) for group in groups_of(stated)]
+    packed = [_packed(group, recipe, variables) for group, recipe in groups]
+    kept = Modules([entry for group, recipe in groups for entry in exceptions(group.stated, recipe.doc.keep)])
+    chosen, roles = roles_of(packed, kept, variables, library, wide)
+    recipe = groups[0][1]
     cache = _first(recipe, recipe.doc.kv) or ("fp8" if str(stated.get("kv_cache_quant_algo")) == "FP8" else None)
     weights: dict[str, Any] = {"format": chosen}
     if roles:
         weights["roles"] = roles
+    notes = [f"not understood: the exception `{entry}`" for entry in kept.unread[:3]]
     return weights, {"format": cache} if cache else {}, notes
 
 
-def _stated(data: Mapping, text: Mapping, extra: Mapping | None) -> Mapping | None:
+def _stated(data: Mapping, text: Mapping, extra: Mapping | None, variables) -> Mapping | None:
     """The quantization of a checkpoint, from wherever it is said."""
     beside = extra.get("quantization") if extra else None
     for found in (text.get("quantization_config"), data.get("quantization_config"), data.get("compression_config"), beside):
-        if isinstance(found, Mapping) and (found.get("quant_method") or found.get("quant_algo")):
+        if not isinstance(found, Mapping) or not found:
+            continue
+        if found.get("quant_method") or found.get("quant_algo"):
             return {**beside, **found} if isinstance(beside, Mapping) and not found.get("quant_algo") else found
-    return None
+        if not _is_mlx(found):
+            raise variables.error("`quantization_config` names no `quant_method`", "add one, or remove the entry")
+    found = next((c.get(k) for c in (data, text) for k in ("quantization", "quantization_config") if _is_mlx(c.get(k))), None)
+    return {**found, "quant_method": "mlx"} if isinstance(found, Mapping) else None
+
+
+def _is_mlx(found: Any) -> bool:
+    """Whether an entry is how MLX states bits and groups: with no method."""
+    return isinstance(found, Mapping) and "bits" in found and "group_size" in found and "quant_method" not in found
 
 
 def _wide(text: Mapping, data: Mapping) -> str:
@@ -59,75 +67,70 @@ def _wide(text: Mapping, data: Mapping) -> str:
     return _DTYPES.get(stated.removeprefix("torch."), WIDE)
 
 
+def groups_of(stated: Mapping) -> list[Group]:
+    """The groups of a statement: one per algorithm of mixed precision or per config group, else one for all."""
+    method = str(stated.get("quant_method") or stated.get("quant_algo") or "")
+    layers, groups = stated.get("quantized_layers"), stated.get("config_groups")
+    if isinstance(layers, Mapping) and layers:
+        algos: dict[str, list] = {}
+        for module, entry in layers.items():
+            if isinstance(entry, Mapping):
+                algos.setdefault(str(entry.get("quant_algo")), []).append((module, entry))
+        return [Group(Modules([m for m, _ in found]), {**stated, **found[0][1]}, algo) for algo, found in algos.items()]
+    if str(stated.get("quant_algo")) == MIXED:
+        return [Group(None, stated, MIXED)]
+    if isinstance(groups, Mapping) and groups:
+        entries = [g for g in groups.values() if isinstance(g, Mapping)][:64]
+        several = len({str(g.get("weights")) for g in entries}) > 1
+        return [
+            Group(_targets(g) if several else None, {**stated, "config_groups": {"group_0": g}}, method)
+            for g in entries[: None if several else 1]
+        ]
+    return [Group(None, stated, method)]
+
+
+def _targets(group: Mapping) -> Modules | None:
+    """The modules of a config group; a class of modules (`Linear`) means all."""
+    targets = group.get("targets")
+    names = [t for t in targets if isinstance(t, str)] if isinstance(targets, list) else []
+    return None if not names or any(t in ("Linear", "Conv1d") for t in names) else Modules(names)
+
+
+def _recipe(group: Group, variables, library) -> Variables:
+    known = type_index(library, "recipe", "methods")
+    name = known.get(group.method)
+    if name is None:
+        raise variables.error(f"quantization method `{group.method[:60]}` is not known", suggest(group.method[:60], known))
+    recipe = Variables(library.load("recipe", name).doc, group.stated, group.stated, variables.place)
+    for message, node in recipe.doc.requires.items():
+        if not recipe.eval(node):
+            raise variables.error(message)
+    return recipe
+
+
+def _packed(group: Group, recipe: Variables, variables) -> Packed:
+    chosen = _first(recipe, recipe.doc.format)
+    if chosen is None:
+        raise variables.error(f"quantization method `{group.method[:60]}`: no number format fits this config")
+    size = None if recipe.doc.bytes is None else recipe.eval(recipe.doc.bytes)
+    more = [role for role, node in recipe.doc.more.items() if recipe.eval(node)]
+    return Packed(group.modules, chosen, size, (*recipe.doc.roles, *more))
+
+
 def _first(recipe: Variables, choices: Mapping) -> str | None:
     return next((name for name, node in choices.items() if recipe.eval(node)), None)
 
 
-def _roles(recipe: Variables, stated: Mapping, variables: Variables, library, chosen: str, wide: str):
-    """Formats of the roles that differ from the chosen format's own mix."""
-    lists = [stated.get(key) for key in recipe.doc.keep]
-    kept = Modules([item for found in lists if isinstance(found, list) for item in found])
-    size = None if recipe.doc.bytes is None else recipe.eval(recipe.doc.bytes)
-    layout = library.load("layout", "huggingface").doc
-    roles: dict[str, Any] = {}
-    for role, names in layout.modules.items():
-        layers = _layers(role, variables)
-        if role.partition(".")[0] not in recipe.doc.roles or not layers:
-            continue
-        usual = _plain(library, chosen, role)
-        packed = None if size is None or _is(library, usual, size) else f"{size:.12g} B"
-        share = _share(kept, names, layout.prefixes, layers) if kept.exact or kept.tests else 0
-        if share == 1:
-            roles[role] = wide
-        elif share:
-            roles[role] = {wide: round(share, 12), packed or usual: "rest"}
-        else:
-            roles[role] = packed
-    return _merged(roles), [f"not understood: the exception `{entry}`" for entry in kept.unread[:3]]
-
-
-def _plain(library, chosen: str, role: str) -> str:
-    """The block format that a mix gives to a role."""
-    doc = library.load("format", chosen).doc
-    table = (doc.mix if doc.mix is not None else doc.whole) or {}
-    entry = next((table[k] for k in (role, role.partition(".")[0], "default") if k in table), chosen)
-    return entry if isinstance(entry, str) else next(k for k, v in entry.items() if v == "rest")
-
-
-def _is(library, name: str, size: float) -> bool:
-    """Whether a block format has that many bytes per weight."""
-    doc = library.load("format", name).doc
-    return bool(doc.block and doc.size) and abs(doc.size / doc.block - size) < 1e-9 * size
-
-
-def _merged(roles: dict) -> dict:
-    """One entry for a group whose roles (`attn.q`, `attn.k` …) agree; None stands for the format's own width."""
-    groups: dict[str, list] = {}
-    for role, value in roles.items():
-        groups.setdefault(role.partition(".")[0], []).append(value)
-    out: dict[str, Any] = {}
-    for role, value in roles.items():
-        group = role.partition(".")[0]
-        if value is not None:
-            same = all(v == value for v in groups[group])
-            out[group if same else role] = value
-    return out
-
-
-def _layers(role: str, variables: Variables) -> list[int]:
-    """The layers that have a role."""
-    kinds, found = PIECES.get(role.partition(".")[0], MIXERS), set()
-    for piece in (p for name, p in variables.doc.parts.items() if name in kinds):
-        width = piece.dims.get(NEEDS.get(role.partition(".")[0], ""))
-        for i in range(int(variables.value("layers"))):
-            if variables.eval(piece.times, i) and (width is None or variables.eval(width, i)):
-                found.add(i)
-    return sorted(found)
-
-
-def _share(kept: Modules, names: tuple, prefixes: tuple, layers: list[int]) -> float:
-    """Share of the layers in which a role is one of the exceptions."""
-    if not layers:
-        return 0
-    hit = sum(any(p.format(i=i) + n in kept for p in prefixes for n in names) for i in layers)
-    return hit / len(layers)
+def exceptions(stated: Mapping, keys: tuple) -> list[str]:
+    """Modules left unquantized: listed, mapped to `false` or to 16 bits, or after `-:` (a pattern that is skipped)."""
+    found: list[str] = []
+    for entry in (stated if key == "*" else stated.get(key) for key in keys):
+        if isinstance(entry, list):
+            found += [item for item in entry if isinstance(item, str)]
+        for name, value in entry.items() if isinstance(entry, Mapping) else ():
+            bits = value.get("bits") if isinstance(value, Mapping) else None
+            if name.startswith("-:"):
+                found.append("re:" + name[2:])
+            elif value is False or (isinstance(bits, int) and bits >= 16):
+                found.append(name)
+    return found

@@ -93,6 +93,8 @@ class Family(Doc):
     """Message to condition: a config for which it is 0 is refused."""
     notes: dict[str, Formula] = {}
     """Message to condition: said of a config for which it is not 0."""
+    modules: dict[str, tuple[str, ...]] = {}
+    """Names of a role's modules inside a layer, where they are not the common ones: for lists of exceptions."""
     vision: Annotated[tuple[Vision, ...], BeforeValidator(_parts)] = ()
     """One part or a list of them."""
 

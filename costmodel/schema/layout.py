@@ -29,6 +29,8 @@ class Layout(Doc):
     """Patterns of tensors that are scales, zero points or indices: bytes, not parameters."""
     modules: dict[str, tuple[str, ...]] = {}
     """Role to the names that its modules have inside a layer, for lists of exceptions."""
+    outer: dict[str, tuple[str, ...]] = {}
+    """The same for roles outside of layers."""
     prefixes: tuple[str, ...] = ()
     """What stands before those names; `{i}` is the layer."""
     files: dict[str, str] = {}

@@ -19,8 +19,10 @@ class Recipe(Doc):
     """Bytes per packed weight, scales and zero points included; without it the format's own."""
     roles: tuple[str, ...] = ("attn", "mlp", "expert", "shared", "mixer")
     """Roles that are packed."""
+    more: dict[str, Formula] = {}
+    """Further roles that are packed where a condition holds."""
     keep: Names = ()
-    """Keys that list modules left at 16 bits."""
+    """Keys that list modules left at 16 bits (`*`: the config itself, whose entries name modules)."""
     kv: dict[str, Formula] = {}
     """Number formats of the KV cache with their conditions."""
     requires: dict[str, Formula] = {}

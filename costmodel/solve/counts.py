@@ -20,8 +20,9 @@ def counts(program: Program) -> dict[str, Any]:
     for row in program.rows:
         times = program.repeat(row)
         window = number(row.resolve_arg("window", program.dims)) if "window" in row.args else FOREVER
-        kind = "index" if row.role == "attn.index" else "sliding" if window < FOREVER else "full"
         held = times * program.value(row, "holds.kv", _CACHED)
+        capped = window < FOREVER and times * program.value(row, "holds.kv", {**_CACHED, "S": 2 * window}) < 1.5 * window * held
+        kind = "index" if row.role == "attn.index" else "sliding" if capped else "full"
         kv[kind] += held
         if held and kind == "sliding":
             windows.add(window)
