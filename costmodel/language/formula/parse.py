@@ -8,6 +8,7 @@ calls of `min max ceil floor log2 sqrt ceil_to where`. Whole-number exponents up
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from keyword import iskeyword
 from typing import NoReturn
 
@@ -32,8 +33,12 @@ def parse(text) -> Node:
     """Nodes of a formula; numbers pass through. Raises :class:`FormulaError`."""
     if isinstance(text, bool) or not isinstance(text, (int, float, str)):
         raise FormulaError("want a formula or a number")
-    if not isinstance(text, str):
-        return Num(text)
+    return _parsed(text) if isinstance(text, str) else Num(text)
+
+
+@lru_cache(maxsize=16384)
+def _parsed(text: str) -> Node:
+    """The nodes of a text; they are never changed, so documents with the same formula share them."""
     body = text.lstrip()
     offset = len(text) - len(body)
     if body.startswith("="):
