@@ -111,6 +111,8 @@ def test_techniques_apply_to_files(tmp_path):
     path = str(write_gguf(tmp_path / "tiny.gguf", keys("llama"), DENSE))
     plain = costmodel.predict(path, "ddr5")
     assert costmodel.predict(path, "ddr5", techniques="mqa").memory.kv_bytes == plain.memory.kv_bytes / 2
+    assert costmodel.predict(path, "rtx4090", devices=2).memory.kv_bytes == plain.memory.kv_bytes / 2
+    assert costmodel.predict(path, "ddr5", techniques="mla:latent=64,rotary=16").memory.kv_bytes == plain.memory.kv_bytes * 80 / 128
     assert costmodel.predict(path, "ddr5", techniques="kv-int8").memory.kv_bytes < plain.memory.kv_bytes
     assert costmodel.predict(path, "ddr5", sets=["model.weights.format=fp16"]).memory.weights_bytes > plain.memory.weights_bytes * 2
 

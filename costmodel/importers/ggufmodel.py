@@ -50,14 +50,14 @@ def gguf_fields(path: Path, library, name: str | None = None) -> tuple[dict[str,
     }, file
 
 
-def _dims(keys: Keys, placed: list[Placed]) -> dict[str, int]:
+def _dims(keys: Keys, placed: list[Placed]) -> dict[str, Any]:
     shapes = {p.name: p.tensor.shape for p in placed if p.layer is None}
     if "token_embd" not in shapes:
         raise keys.error("there is no tensor `token_embd.weight`, so this is no language model")
     width, heads = shapes["token_embd"][0], keys.number("attention.head_count", 0)
     inner, experts = keys.number("feed_forward_length", 0), keys.number("expert_count", 0)
     groups = heads if keys.number("attention.kv_lora_rank", 0) else keys.number("attention.head_count_kv", heads)
-    found = {
+    found: dict[str, Any] = {
         "L": keys.run,
         "d": width,
         "n_q": heads,
@@ -70,6 +70,7 @@ def _dims(keys: Keys, placed: list[Placed]) -> dict[str, int]:
         "k": keys.number("expert_used_count", 0),
         "d_e": keys.number("expert_feed_forward_length", inner) if experts else 0,
     }
+    found["kv_ways"] = "= n_kv" if groups and not keys.number("attention.kv_lora_rank", 0) else 1
     return {name: value for name, value in found.items() if value or name in ("L", "d", "vocab", "tied")}
 
 
