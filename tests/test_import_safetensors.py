@@ -15,7 +15,7 @@ from costmodel import SpecError
 from costmodel.report.inspect import inspect_model
 
 LAYERS = range(4)
-WIDTH = {"F32": 4, "BF16": 2, "F16": 2, "F8_E4M3": 1, "I32": 4, "I64": 8}
+WIDTH = {"F32": 4, "BF16": 2, "F16": 2, "F8_E4M3": 1, "U8": 1, "I32": 4, "I64": 8}
 
 
 def write_safetensors(path: Path, tensors: dict) -> Path:
@@ -129,6 +129,63 @@ def test_packed_weights_are_parameters_and_scales_are_not(tmp_path, how, quantiz
     (home / "config.json").unlink()
     alone = inspect_model(str(home / "model.safetensors"))
     assert alone["params"] == BODY + REST and alone["weights_bytes"] == size + 2 * REST
+
+
+def test_eight_bits_in_32(tmp_path):
+    tensors = {}
+    for name, (dtype, shape) in llama().items():
+        if "_proj" in name:
+            tensors[name.replace(".weight", ".qweight")] = ("I32", [shape[1] // 4, shape[0]])
+        else:
+            tensors[name] = (dtype, shape)
+    home = folder(tmp_path, tensors, quantization_config={"quant_method": "gptq", "bits": 8, "group_size": -1})
+    found = inspect_model(str(home))
+    assert found["params"] == BODY + REST and found["weights_bytes"] == BODY + 2 * REST
+
+
+@pytest.mark.parametrize("kind", ["nvfp4", "bnb"])
+def test_four_bits_in_bytes(tmp_path, kind):
+    tensors, size = {}, 0
+    for name, (dtype, (rows, *rest)) in llama().items():
+        if "_proj" not in name:
+            tensors[name] = (dtype, [rows, *rest])
+        elif kind == "nvfp4":
+            tensors |= {
+                name: ("U8", [rows, rest[0] // 2]),
+                name + "_scale": ("F8_E4M3", [rows, rest[0] // 16]),
+                name + "_scale_2": ("F32", [1]),
+            }
+            size += rows * rest[0] // 2 + rows * rest[0] // 16 + 4
+        else:
+            tensors |= {name: ("U8", [rows * rest[0] // 2, 1]), name + ".absmax": ("F32", [rows * rest[0] // 64])}
+            size += rows * rest[0] // 2 + rows * rest[0] // 16
+    quant = (
+        {"quant_method": "modelopt", "quant_algo": "NVFP4"} if kind == "nvfp4" else {"quant_method": "bitsandbytes", "load_in_4bit": True}
+    )
+    found = inspect_model(str(folder(tmp_path, tensors, quantization_config=quant)))
+    assert found["params"] == BODY + REST and found["weights_bytes"] == size + 2 * REST
+
+
+def test_a_tied_table_that_is_stored_twice(tmp_path):
+    found = inspect_model(str(folder(tmp_path, llama(), tie_word_embeddings=True)))
+    assert found["params"] == BODY + REST - 256000 and any("twice" in n for n in found["notes"])
+
+
+def test_a_checkpoint_that_ties_against_its_config(tmp_path):
+    found = inspect_model(str(folder(tmp_path, llama(tied=True), tie_word_embeddings=False)))
+    assert found["params"] == BODY + REST - 256000 and found["weights_bytes"] == 2 * found["params"]
+    assert any("doubles as it" in n for n in found["notes"])
+
+
+def test_a_tower_that_no_document_describes_is_counted_from_the_files(tmp_path):
+    vision = {"vision_tower.blocks.0.mlp.weight": ("BF16", [64, 64]), "vision_tower.patch.weight": ("BF16", [64, 48])}
+    tensors = {
+        ("language_model." + n if n.startswith("lm_") else n.replace("model.", "model.language_model.", 1)): t for n, t in llama().items()
+    }
+    home = folder(tmp_path, tensors | vision)
+    (home / "config.json").write_text(json.dumps({"model_type": "new_vl", "text_config": LLAMA, "vision_config": {"model_type": "new"}}))
+    found = inspect_model(str(home))
+    assert found["params"] == BODY + REST + 64 * 112 and found["text_params"] == BODY + REST
 
 
 def test_weights_without_a_config_are_counted_but_not_predicted(tmp_path):

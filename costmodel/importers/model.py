@@ -10,6 +10,7 @@ from .config import MAX_NOTE, Config, read_config
 from .document import document_text, printable, slug
 from .files import load_json
 from .ggufmodel import gguf_fields
+from .quantization import packed_bits
 from .weights import add_weights, beside
 
 NAMELESS = ("config", "model", "text_config")
@@ -31,15 +32,15 @@ def model_fields(path: Path, library, family: str | None = None, name: str | Non
     if not config.is_file() and weights is not None:
         message = f"{path}: weights alone do not say how many heads a model has; its config.json is not in the same folder"
         raise problem(message, help="download config.json beside it (`costmodel inspect` counts the file as it is)")
-    fields, files = _config(config, library, family, name)
+    data = load_json(config)
+    fields, files = _config(data, config, library, family, name)
     found = weights or beside(config)
     if found is not None:
-        files = (*files, *add_weights(fields, found, library, weights is not None))
+        files = (*files, *add_weights(fields, found, library, weights is not None, packed_bits(data)))
     return fields, (config, *files)
 
 
-def _config(path: Path, library, family: str | None, name: str | None) -> tuple[dict[str, Any], tuple[Path, ...]]:
-    data = load_json(path)
+def _config(data: dict, path: Path, library, family: str | None, name: str | None) -> tuple[dict[str, Any], tuple[Path, ...]]:
     sidecar = path.parent / "hf_quant_config.json"
     extra = load_json(sidecar) if sidecar.is_file() else None
     config = read_config(data, path, library, family, extra)

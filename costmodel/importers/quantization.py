@@ -9,7 +9,7 @@ from ..language.problem import suggest
 from .packing import Packed, roles_of
 from .patterns import Modules
 from .types import type_index
-from .variables import Variables
+from .variables import Variables, at
 
 _DTYPES = {"float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "half": "fp16", "float": "fp32"}
 WIDE = "bf16"
@@ -119,6 +119,19 @@ def _packed(group: Group, recipe: Variables, variables) -> Packed:
 
 def _first(recipe: Variables, choices: Mapping) -> str | None:
     return next((name for name, node in choices.items() if recipe.eval(node)), None)
+
+
+def packed_bits(data: Mapping) -> int:
+    """Bits of the weights that a checkpoint packs into larger numbers; 4 where it does not say."""
+    text = data.get("text_config")
+    for source in (data, text if isinstance(text, Mapping) else {}):
+        for key in ("quantization_config", "quantization", "compression_config"):
+            stated = source.get(key)
+            for path in ("bits", "w_bit", "config_groups.group_0.weights.num_bits"):
+                bits = at(stated, path.split(".")) if isinstance(stated, Mapping) else None
+                if isinstance(bits, int) and 1 <= bits <= 8:
+                    return bits
+    return 4
 
 
 def exceptions(stated: Mapping, keys: tuple) -> list[str]:

@@ -18,12 +18,17 @@ INDEX = "model.safetensors.index.json"
 
 
 class Held(NamedTuple):
-    """What the files hold: parameters (packed ones unpacked), bytes by group of roles, and bytes that a pass has no use for."""
+    """What the files hold by group of roles: bytes, and parameters (packed ones unpacked); and bytes a pass has no use for."""
 
     file: Safetensors
-    params: int
     groups: dict[str, int]
+    weights: dict[str, int]
     unused: int
+
+    @property
+    def params(self) -> int:
+        """All parameters."""
+        return sum(self.weights.values())
 
 
 def beside(config: Path) -> Path | None:
@@ -35,14 +40,18 @@ def beside(config: Path) -> Path | None:
     return found[0] if len(found) == 1 else None
 
 
-def held(path: Path, library, layers: int | None = None) -> Held:
-    """Count a checkpoint's tensors; those of layers beyond `layers` (further-token prediction) are unused."""
+def held(path: Path, library, layers: int | None = None, bits: int = 4) -> Held:
+    """Count a checkpoint's tensors; those of layers beyond `layers` (further-token prediction) are unused.
+
+    `bits` is the width of weights that are packed into 32-bit numbers.
+    """
     file = read_safetensors(path)
     layout = library.load("layout", "huggingface").doc
     role_of = _matcher(layout.tensors)
     overhead = _matcher(dict.fromkeys(layout.overhead, "yes"))
-    params = unused = 0
+    unused = 0
     groups: dict[str, int] = {}
+    weights: dict[str, int] = {}
     for tensor in file.tensors:
         group = role_of(tensor.name).partition(".")[0]
         layer = LAYER.search(tensor.name)
@@ -50,15 +59,16 @@ def held(path: Path, library, layers: int | None = None) -> Held:
             unused += tensor.bytes
             continue
         groups[group] = groups.get(group, 0) + tensor.bytes
-        params += 0 if overhead(tensor.name) else _weights(tensor, layout.packed)
-    return Held(file, params, groups, unused)
+        weights[group] = weights.get(group, 0) + (0 if overhead(tensor.name) else _weights(tensor, layout.packed, bits))
+    return Held(file, groups, weights, unused)
 
 
-def _weights(tensor: Tensor, packed: dict[str, dict[str, int]]) -> int:
+def _weights(tensor: Tensor, packed: dict[str, dict[str, int]], bits: int) -> int:
     """Weights that a tensor holds: more than its elements where several are packed into one."""
     for pattern, widths in packed.items():
-        if fnmatchcase(tensor.name, pattern) and tensor.dtype in widths:
-            return tensor.elements * widths[tensor.dtype]
+        if tensor.dtype in widths and fnmatchcase(tensor.name, pattern):
+            count = widths[tensor.dtype]
+            return tensor.elements * count * 4 // bits if tensor.dtype == "I32" else tensor.elements * count
     return tensor.elements
 
 
@@ -75,37 +85,49 @@ def _matcher(table: dict[str, str]):
     return lambda name: look(digits.sub("0", name))
 
 
-def add_weights(fields: dict[str, Any], path: Path, library, explicit: bool) -> tuple[Path, ...]:
+def add_weights(fields: dict[str, Any], path: Path, library, explicit: bool, bits: int = 4) -> tuple[Path, ...]:
     """Put the bytes that the files hold into a model document's fields; returns the files that were read.
 
     `explicit`: the user named the weights, so a file that is missing or cut short is an error, not a note.
     """
+    dims = fields["dims"]
     try:
-        found = held(path, library, fields["dims"].get("L"))
+        found = held(path, library, dims.get("L"), bits)
     except SpecError as error:
         if explicit:
             raise
-        fields["description"] = _said(fields, f"sizes from the config alone: {error.problems[0].message.partition(': ')[2]}")
+        _say(fields, f"sizes from the config alone: {error.problems[0].message.partition(': ')[2]}")
         return ()
-    roles = groups_of(library.load("model", fields["architecture"]).doc, fields["dims"])
-    groups = {g: n for g, n in found.groups.items() if g in roles}
-    if fields["dims"].get("tied") and "head" not in groups and "embed" in found.groups:
-        groups["head"] = found.groups["embed"]
-    if fields["dims"].get("tied"):
-        groups.pop("embed", None)
-    fields["weights"] = {**fields["weights"], "bytes": {g: f"{n} B" for g, n in groups.items()}}
-    fields["checks"] = {"params": f"{found.params} +- 0.5%"}
+    params = found.params - _tie(fields, found)
+    if found.weights.get("vision"):
+        dims["vision"] = found.weights["vision"]
+    roles = groups_of(library.load("model", fields["architecture"]).doc, dims)
+    groups = {g: n for g, n in found.groups.items() if g in roles and not (g == "embed" and dims.get("tied"))}
+    if dims.get("tied"):
+        groups["head"] = found.groups.get("head") or found.groups.get("embed", 0)
+    fields["weights"] = {**fields["weights"], "bytes": {g: f"{n} B" for g, n in groups.items() if n}}
+    fields["checks"] = {"params": f"{params} +- 0.5%"}
     ref = f"{len(found.file.tensors):,} tensors of {path.name}, {found.file.tensor_bytes:,} B"
     fields["sources"]["weights"] = {"kind": "datasheet", "ref": ref}
     if found.unused:
-        fields["description"] = _said(
-            fields, f"{found.unused:,} B of layers beyond the model's (prediction of further tokens) are left out"
-        )
+        _say(fields, f"{found.unused:,} B of layers beyond the model's (prediction of further tokens) are left out")
     return tuple(found.file.files)
 
 
-def _said(fields: dict, note: str) -> str:
-    return "; ".join(t for t in (fields.get("description", ""), note) if t)[:300]
+def _tie(fields: dict[str, Any], found: Held) -> int:
+    """Settle whether the embedding doubles as the head, by what is there; returns the parameters that stand in the files twice."""
+    dims, head = fields["dims"], found.weights.get("head", 0)
+    if not dims.get("tied") and not head and found.weights.get("embed"):
+        dims["tied"] = 1
+        _say(fields, "the files hold no output matrix: the embedding table doubles as it")
+    elif dims.get("tied") and head > 10 * dims["d"]:
+        _say(fields, "the files hold the tied table twice")
+        return head
+    return 0
+
+
+def _say(fields: dict[str, Any], note: str) -> None:
+    fields["description"] = "; ".join(t for t in (fields.get("description", ""), note) if t)[:300]
 
 
 def groups_of(architecture, dims: dict) -> set[str]:
