@@ -101,6 +101,7 @@ def add_weights(fields: dict[str, Any], path: Path, library, explicit: bool, bit
     params = found.params - _tie(fields, found)
     if found.weights.get("vision"):
         dims["vision"] = found.weights["vision"]
+        fields["description"] = "; ".join(n for n in fields["description"].split("; ") if "is not counted" not in n)
     roles = groups_of(library.load("model", fields["architecture"]).doc, dims)
     groups = {g: n for g, n in found.groups.items() if g in roles and not (g == "embed" and dims.get("tied"))}
     if dims.get("tied"):
