@@ -68,6 +68,8 @@ class Library:
         self._names: dict[str, dict[str, Path]] = {}
         self._specs: dict = {}
         self._plugins = False
+        self.kept: dict = {}
+        """What readers of files keep for the life of the library."""
 
     def names(self, kind: str) -> dict[str, Path]:
         """Name to file of all documents of a kind; the first root wins."""

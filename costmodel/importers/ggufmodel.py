@@ -21,9 +21,17 @@ def gguf_types(library) -> dict[int, tuple[str, int, int, int]]:
     return {int(n): (t.format, t.block, int(t.size), int(t.row or 0)) for n, t in doc.types.items()}
 
 
+def header(path: Path, library) -> Gguf:
+    """The header of a GGUF file, read once."""
+    known: dict[Path, Gguf] = library.kept.setdefault("gguf", {})
+    if path not in known:
+        known[path] = read_gguf(path, gguf_types(library))
+    return known[path]
+
+
 def gguf_fields(path: Path, library, name: str | None = None) -> tuple[dict[str, Any], Gguf]:
     """The fields of the model document of a GGUF file, and the file's header."""
-    file = read_gguf(path, gguf_types(library))
+    file = header(path, library)
     layout = library.load("layout", "gguf").doc
     arch = str(file.keys.get("general.architecture") or "")
     keys = Keys(file, layout.windows)
@@ -145,4 +153,4 @@ def main_type(file: Gguf, library) -> str:
     return max(held, key=lambda name: held[name], default="int8")
 
 
-__all__ = ["Array", "gguf_fields", "gguf_types", "main_type"]
+__all__ = ["Array", "gguf_fields", "header", "main_type"]

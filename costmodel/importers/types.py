@@ -7,7 +7,7 @@ import re
 
 def type_index(library, kind: str, field: str = "model_types") -> dict[str, str]:
     """Type to the name of the document of `kind` that lists it under `field`."""
-    known: dict[tuple[str, str], dict[str, str]] = library.__dict__.setdefault("_type_index", {})
+    known: dict[tuple[str, str], dict[str, str]] = library.kept.setdefault("types", {})
     if (kind, field) not in known:
         table = known[kind, field] = {}
         for name, file in library.names(kind).items():

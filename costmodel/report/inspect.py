@@ -109,10 +109,9 @@ def _file(path: Path) -> dict:
     """What the file itself says: of a GGUF file, its size and the bytes of each type."""
     if path.suffix != ".gguf":
         return {}
-    from ..importers.gguf import read_gguf
-    from ..importers.ggufmodel import gguf_types
+    from ..importers.ggufmodel import header
 
-    file = read_gguf(path, gguf_types(library()))
+    file = header(path, library())
     types: dict[str, dict] = {}
     for tensor in file.tensors:
         entry = types.setdefault(tensor.type, {"tensors": 0, "bytes": 0})
