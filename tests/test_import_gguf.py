@@ -245,6 +245,10 @@ def test_split_files_are_one_model(tmp_path):
     found = inspect_model(str(parts[1]))
     assert found["params"] == whole["params"] and found["weights_bytes"] == whole["weights_bytes"] and found["parts"] == 2
     assert found["name"] == "tiny"
+
+
+def test_a_missing_part_is_named(tmp_path):
+    parts = write_split(tmp_path, "tiny", keys("llama"), [DENSE[:7], DENSE[7:]])
     parts[0].unlink()
     with pytest.raises(SpecError, match="00001-of-00002"):
         inspect_model(str(parts[1]))

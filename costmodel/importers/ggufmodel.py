@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .document import printable, slug
-from .gguf import Array, Gguf, read_gguf
+from .gguf import Gguf, read_gguf
 from .ggufkeys import Keys
 from .ggufmixers import mixers
 from .ggufrows import Placed, place, row_of
@@ -151,6 +151,3 @@ def main_type(file: Gguf, library) -> str:
         if library.path_of("format", tensor.type) is not None:
             held[tensor.type] = held.get(tensor.type, 0) + tensor.bytes
     return max(held, key=lambda name: held[name], default="int8")
-
-
-__all__ = ["Array", "gguf_fields", "header", "main_type"]
