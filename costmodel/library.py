@@ -153,6 +153,8 @@ class Library:
                     raise problem(f"`{text}` is not a regular file", mark)
                 stem = file.name.removesuffix(".yaml")
                 known = self.path_of(kind, stem)
+                if foreign(file) or text.endswith(os.sep):
+                    raise problem(f"no file `{text}`", mark)
                 help = f"the built-in document is called `{stem}`" if known else suggest(stem, self.usable(kind))
                 raise problem(f"no file `{text}`", mark, help)
             return file
@@ -189,10 +191,7 @@ class Library:
         """Parse a file once; `mark` is where it was named."""
         if file not in self._documents:
             if foreign(file):
-                from .importers.model import read_model
-
-                text, self._read_with[file] = read_model(file, self)
-                self._documents[file] = parse(Source(f"{_short(file)} (as a model document)", text))
+                self._documents[file] = self._import(file)
                 return self._documents[file]
             try:
                 with open(file, "rb") as stream:
@@ -201,6 +200,17 @@ class Library:
                 raise problem(f"cannot read `{_short(file)}`: {error.strerror or error}", mark) from None
             self._documents[file] = parse(read_text(raw, _short(file)))
         return self._documents[file]
+
+    def _import(self, file: Path) -> Document:
+        """The model document of another program's file; problems of its dims point into that file."""
+        from .importers.model import read_model
+
+        recorder = Recorder(self)
+        made = read_model(file, recorder)
+        self._read_with[file] = (*made.files, *sorted(recorder.files))
+        document = parse(Source(f"{_short(file)} (as a model document)", made.text))
+        document.marks.update({("dims", dim): (place, place) for dim, place in made.places.items()})
+        return document
 
     def load(self, kind: str, name, sets: tuple = (), mark: Mark | None = None) -> Spec:
         """The document of a name or path, merged over its parents, overridden and validated.
@@ -240,7 +250,7 @@ class Library:
         doc = validate(merged, kind)
         check_dimensions(kind, doc, merged)
         lineage = tuple(d.data.get("name") for _, d in chain)
-        files = (*(f for f, _ in chain), *self._read_with.get(file, ()))
+        files = (*(f for f, _ in chain), *(extra for f, _ in chain for extra in self._read_with.get(f, ())))
         return Spec(kind, doc, merged, files, lineage)
 
     def _chain(self, kind: str, file: Path, kind_of, mark: Mark | None = None) -> list[tuple[Path, Document]]:
@@ -289,6 +299,22 @@ class Library:
                 return file
         found = self.names(kind).get(parent)
         return found if found else self.locate(kind, parent, place, parents=True)
+
+
+class Recorder:
+    """A library that notes the files of what is loaded through it."""
+
+    def __init__(self, library: Library):
+        self.library, self.files = library, set()
+
+    def __getattr__(self, name: str):
+        return getattr(self.library, name)
+
+    def load(self, kind: str, name, sets: tuple = (), mark: Mark | None = None) -> Spec:
+        """As :meth:`Library.load`."""
+        spec = self.library.load(kind, name, sets, mark)
+        self.files |= set(spec.files)
+        return spec
 
 
 _shared: Library | None = None

@@ -27,7 +27,7 @@ def test_enough_are_shipped():
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_model_is_the_imported_one(name):
-    made, _ = model_fields(Path(config(name)), Library(), None, RENAMED.get(name, name))
+    made, *_ = model_fields(Path(config(name)), Library(), None, RENAMED.get(name, name))
     shipped = document(name)
     for field in ("architecture", "dims", "blocks", "context", "weights", "kv"):
         assert shipped.get(field) == (made.get(field) or None), field

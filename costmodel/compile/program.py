@@ -87,7 +87,7 @@ class Program:
         """Parameters a token uses: all, less the inactive share of routed experts and what is only stored."""
         total = 0.0
         for row in self.rows:
-            if row.op == "stored" and row.role in ("vision", "other"):
+            if row.op == "stored" and row.role in ("vision", "unused"):
                 continue
             stored = self.constant(row, "params")
             if "active" in row.args:

@@ -19,6 +19,7 @@ FIELDS = (
     "architecture",
     "aliases",
     "dims",
+    "requires",
     "blocks",
     "context",
     "weights",
@@ -37,7 +38,7 @@ def document_text(fields: dict[str, Any]) -> str:
             continue
         if name == "dims":
             lines += _dims(value)
-        elif name in ("blocks", "sources") or (isinstance(value, dict) and len(flow(value)) + len(name) > WIDTH):
+        elif name in ("blocks", "sources", "requires") or (isinstance(value, dict) and len(flow(value)) + len(name) > WIDTH):
             lines.append(f"{name}:")
             lines += _nested(value, "  ")
         else:

@@ -7,7 +7,7 @@ from typing import Any
 from ..language.problem import Problem, SpecError
 from .gguf import Array, Gguf
 
-MAX_LAYERS = 10_000
+MAX_LAYERS = 1000
 MAX_SIZE = 10**9
 
 

@@ -9,23 +9,35 @@ def mixers(layer: int, names: dict[str, tuple[int, ...]], keys: Keys, dims: dict
     """Rows of one layer that have no weights; `names` are its tensors with their shapes."""
     rows: dict[str, dict] = {}
     if (any(n in names for n in ("attn_q", "attn_qkv", "attn_q_b", "attn_q_a")) and "attn_output" in names) or "attn_kv_a_mqa" in names:
-        rows |= _latent(keys) if keys.number("attention.kv_lora_rank", 0) and "attn_kv_a_mqa" in names else _attention(layer, keys, dims)
+        rows |= _latent(keys) if keys.number("attention.kv_lora_rank", 0) and "attn_kv_a_mqa" in names else _attention(layer, names, keys, dims)
     if "indexer.attn_k" in names:
-        width = names["indexer.attn_k"][1]
+        width = _shape(names, "indexer.attn_k", 2, keys)[1]
         rows["index"] = {"op": "index-keys", "role": "attn.index", "heads": keys.number("attention.indexer.head_count", 1), "width": width}
     rows |= _scan(names, keys)
     if "ffn_down" in names:
         reads = 2 if "ffn_gate" in names else 1
         rows["act"] = {"op": "elementwise", "role": "mlp.act", "width": _or(names["ffn_down"][0], dims, "d_ff"), "reads": reads}
+    if "ffn_down_exps" in names:
+        reads = 2 if "ffn_gate_exps" in names or "ffn_gate_up_exps" in names else 1
+        rows["expert_act"] = {"op": "elementwise", "role": "expert.act", "width": "k * d_e", "reads": reads}
     return rows
 
 
-def _attention(layer: int, keys: Keys, dims: dict) -> dict[str, dict]:
+def _shape(names: dict, name: str, count: int, keys: Keys) -> tuple[int, ...]:
+    """A tensor's shape, which must have so many dimensions."""
+    shape = names[name]
+    if len(shape) != count:
+        raise keys.error(f"tensor `{name}` has {len(shape)} dimensions; want {count}")
+    return shape
+
+
+def _attention(layer: int, names: dict, keys: Keys, dims: dict) -> dict[str, dict]:
     heads = keys.at("attention.head_count", layer)
     groups = keys.at("attention.head_count_kv", layer, heads)
     if not heads or not groups:
         return {}
     window = keys.window(layer)
+    _fits(layer, groups, names, keys, dims)
     swa = "_swa" if window and keys.raw("attention.key_length_swa") else ""
     wide_k = keys.number(f"attention.key_length{swa}", dims["d"] // heads)
     wide_v = keys.number(f"attention.value_length{swa}", dims["d"] // heads)
@@ -37,6 +49,19 @@ def _attention(layer: int, keys: Keys, dims: dict) -> dict[str, dict]:
         "softmax": {"op": "attention-softmax", "role": "attn.softmax", "heads": counts["heads"], **more},
         "mix": {"op": "attention-mix", "role": "attn.mix", **counts, "width": _or(wide_v, dims, "d_h"), **more, **own},
     }
+
+
+def _fits(layer: int, groups: int, names: dict, keys: Keys, dims: dict) -> None:
+    """The keys must say what the tensors are: so many key/value heads of so many elements."""
+    heads = keys.at("attention.head_count", layer)
+    if heads % groups:
+        raise keys.error(f"{heads} heads over {groups} key/value heads in layer {layer}; want a whole multiple")
+    if "attn_k" in names:
+        widths = {keys.number(f"attention.key_length{s}", dims["d"] // heads) for s in ("", "_swa")}
+        rows = _shape(names, "attn_k", 2, keys)[1]
+        if rows not in {groups * w for w in widths}:
+            shown = " or ".join(str(w) for w in sorted(widths))
+            raise keys.error(f"`attn_k` of layer {layer} has {rows} rows, but its keys say {groups} heads of {shown}")
 
 
 def _latent(keys: Keys) -> dict[str, dict]:
@@ -51,10 +76,10 @@ def _latent(keys: Keys) -> dict[str, dict]:
 def _scan(names: dict, keys: Keys) -> dict[str, dict]:
     """The state-space, delta-rule, convolution or time-mixing row of a layer."""
     if "shortconv.conv" in names:
-        cells, width = names["shortconv.conv"]
+        cells, width = _shape(names, "shortconv.conv", 2, keys)
         return {"scan": {"op": "mamba", "role": "state", "d_inner": width, "d_state": 0, "conv": cells}}
     if "time_mix_output" in names:
-        size = keys.number("wkv.head_size", 64)
+        size = keys.number("wkv.head_size", 64) or 64
         return {"scan": {"op": "gated-delta", "role": "state", "heads": names["time_mix_output"][0] // size, "d_k": size, "d_v": size}}
     if "ssm_out" not in names:
         return {}

@@ -47,6 +47,7 @@ def gguf_fields(path: Path, library, name: str | None = None) -> tuple[dict[str,
         "title": title,
         "description": "; ".join([f"GGUF file of architecture {printable(arch, 40)}", *file.notes])[:300],
         "dims": dims,
+        "requires": _conditions(dims),
         "blocks": blocks,
         "context": keys.number("context_length", 0) or None,
         "weights": _weights(placed, file, layout, library, dims),
@@ -64,6 +65,8 @@ def _dims(keys: Keys, placed: list[Placed]) -> dict[str, Any]:
         raise keys.error("there is no tensor `token_embd.weight`, so this is no language model")
     width, heads = shapes["token_embd"][0], keys.number("attention.head_count", 0)
     inner, experts = keys.number("feed_forward_length", 0), keys.number("expert_count", 0)
+    if keys.number("expert_used_count", 0) > experts:
+        raise keys.error(f"{keys.number('expert_used_count')} experts used of {experts}")
     groups = heads if keys.number("attention.kv_lora_rank", 0) else keys.number("attention.head_count_kv", heads)
     found: dict[str, Any] = {
         "L": keys.run,
@@ -100,6 +103,9 @@ def _blocks(placed: list[Placed], keys: Keys, dims: dict) -> dict[str, dict]:
         else:
             layers.setdefault(item.layer, {})[item.name] = item.tensor.shape
             where.setdefault((item.name, tuple(row.items())), []).append(item.layer)
+    bare = [i for i in range(keys.run) if i not in layers]
+    if bare:
+        raise keys.error(f"layer {bare[0]} has no tensors, though `{keys.arch}.block_count` counts {keys.layers} layers")
     for layer, names in sorted(layers.items()):
         for name, row in mixers(layer, names, keys, dims).items():
             where.setdefault((name, tuple(row.items())), []).append(layer)
@@ -111,9 +117,18 @@ def _blocks(placed: list[Placed], keys: Keys, dims: dict) -> dict[str, dict]:
         ops[_unique(name, ops)] = dict(row)
     blocks: dict[str, dict] = {}
     for where_, ops in inner.items():
-        whole = len(where_) == keys.run
-        blocks[_unique("layers" if whole else f"layers_{len(where_)}", blocks)] = {"repeat": "L" if whole else len(where_), "ops": ops}
+        count = "L"
+        if len(where_) != keys.run:
+            count = _unique(f"L_{len(where_)}", dims)
+            dims[count] = len(where_)
+        blocks[_unique("layers" + count[1:], blocks)] = {"repeat": count, "ops": ops}
     return {"model": {"ops": outer}, **blocks}
+
+
+def _conditions(dims: dict) -> dict[str, str]:
+    """No kind of layer can have more layers than there are."""
+    kinds = [name for name in dims if name.startswith("L_")]
+    return {"the layers of a kind are at most L": " and ".join(f"{k} <= L" for k in kinds[:30])} if kinds else {}
 
 
 def _unique(name: str, taken: dict) -> str:
@@ -124,24 +139,23 @@ def _unique(name: str, taken: dict) -> str:
 
 
 def _weights(placed: list[Placed], file: Gguf, layout, library, dims: dict) -> dict[str, Any]:
-    """The file's format by name, and the bytes of every role as they are."""
-    sizes: dict[str, int] = {}
+    """The file's format by name, and the bytes per weight of every role."""
+    sizes: dict[str, list[int]] = {}
     for item in placed:
-        row = row_of(item, dims)
-        role = "head" if item.name == "token_embd" and dims["tied"] else row["role"]
-        sizes[role] = sizes.get(role, 0) + item.tensor.bytes
+        role = row_of(item, dims)["role"]
+        table = item.name == "token_embd" and dims["tied"]
+        for name in ("embed", "head") if table else (role,):
+            found = sizes.setdefault(name, [0, 0])
+            found[0] += item.tensor.bytes
+            found[1] += item.tensor.elements
     kind = file.keys.get("general.file_type")
     name = layout.files.get(str(kind)) if isinstance(kind, int) else None
-    weights: dict[str, Any] = {"format": name or main_type(file, library)}
-    if dims["tied"]:
-        weights["roles"] = {"embed": f"{_per_weight(placed):.12g} B"}
-    weights["bytes"] = {role: f"{size} B" for role, size in sizes.items()}
-    return weights
+    return {"format": name or main_type(file, library), "roles": {role: per_weight(*found) for role, found in sizes.items()}}
 
 
-def _per_weight(placed: list[Placed]) -> float:
-    table = next(p.tensor for p in placed if p.name == "token_embd")
-    return table.bytes / table.elements
+def per_weight(size: int, weights: int) -> str:
+    """Bytes per weight, to the last digit: the sum over a role is the file's, to the byte."""
+    return f"{size / weights:.17g} B"
 
 
 def main_type(file: Gguf, library) -> str:

@@ -51,7 +51,7 @@ def row_of(item: Placed, dims: dict[str, int]) -> dict:
     """The row of a tensor: its operator, role and arguments, as formulas of `dims` where those give its shape."""
     shape, role = item.tensor.shape, item.role
     if role in ("stored", "vision"):
-        return {"op": "stored", "role": "vision" if role == "vision" else "other", "size": item.tensor.elements}
+        return {"op": "stored", "role": "vision" if role == "vision" else "unused", "size": item.tensor.elements}
     if role in ("embed", "pos"):
         rows, width = item.tensor.elements // shape[0], shape[0]
         own = {"own": "1 - tied"} if item.name == "token_embd" else {}

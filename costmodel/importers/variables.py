@@ -13,7 +13,7 @@ from ..language.formula import FormulaError, Node, Num, names
 from ..language.formula.fold import bind
 from ..language.problem import Mark, Problem, SpecError, suggest
 
-MAX_LAYERS = 10_000
+MAX_LAYERS = 1000
 _ABSENT = object()
 LAYER = "i"
 
@@ -66,10 +66,13 @@ class Variables:
 
     def error(self, message: str, help: str | None = None, name: str | None = None) -> SpecError:
         """A problem of this config, at the line of the variable `name` where that is in it."""
-        spec = self.doc.keys.get(name) if name else None
+        return SpecError(Problem(message, (self.place_of(name) if name else None) or self.place, help))
+
+    def place_of(self, name: str) -> Mark | None:
+        """The line of the key that a variable is read from, where one is there."""
+        spec = self.doc.keys.get(name)
         found = next((k for k in spec.key if at(self.config, k.split(".")) is not _ABSENT), None) if spec else None
-        place = place_of(self.place, found.rpartition(".")[2]) if found else self.place
-        return SpecError(Problem(message, place, help))
+        return place_of(self.place, found.rpartition(".")[2]) if found else None
 
     def _layered(self, name: str) -> bool:
         if name not in self.per_layer:

@@ -39,7 +39,7 @@ def _read(file: str, name: str | None, family: str | None, output: str | None) -
     if not foreign(path):
         raise problem(f"`{file}` is a model document already", help="import is for config.json, .gguf and .safetensors")
     stem = Path(output).stem if output and output.endswith((".yaml", ".yml")) and name is None else None
-    text, _ = read_model(path, library, family, slug(name) if name else slug(stem) if stem else None)
+    text = read_model(path, library, family, slug(name) if name else slug(stem) if stem else None).text
     program = _compiled(text, path, library)
     return program.model.name, text, _summary(program)
 

@@ -48,7 +48,7 @@ ROLES = (
     "shared.gate", "shared.up", "shared.down",
     "mlp.gate", "mlp.up", "mlp.act", "mlp.down",
     "attn.q", "attn.k", "attn.v", "attn.o", "attn.scores", "attn.softmax", "attn.mix", "attn.latent", "attn.index", "attn.cross",
-    "mixer.in", "mixer.out", "vision",
+    "mixer.in", "mixer.out", "vision", "unused",
     "comm", "other",
 )  # fmt: skip
 
