@@ -305,7 +305,8 @@ class Recorder:
     """A library that notes the files of what is loaded through it."""
 
     def __init__(self, library: Library):
-        self.library, self.files = library, set()
+        self.library = library
+        self.files: set[Path] = set()
 
     def __getattr__(self, name: str):
         return getattr(self.library, name)

@@ -238,8 +238,22 @@ def test_layers_for_further_tokens_are_left_out(tmp_path):
 
 
 def test_weights_of_another_model_are_noticed(tmp_path):
-    with pytest.raises(SpecError, match=r"checks\.params: the blocks sum to"):
-        inspect_model(str(folder(tmp_path, llama(), num_hidden_layers=3, intermediate_size=1024)))
+    home = folder(tmp_path, llama(), num_hidden_layers=3, intermediate_size=1024)
+    with pytest.raises(SpecError, match=r"the files hold .* parameters, but the config makes"):
+        inspect_model(str(home / "model.safetensors"))
+    found = inspect_model(str(home))  # not named: the config alone answers, and says so
+    assert found["weights_bytes"] == 2 * found["params"] and any("sizes from the config alone" in n for n in found["notes"])
+
+
+def test_an_adapter_beside_the_config_is_not_the_model(tmp_path):
+    home = folder(tmp_path, {"base.layers.0.lora_A.weight": ("F32", [8, 256])}, "adapter_model.safetensors")
+    assert inspect_model(str(home))["params"] == BODY + REST
+
+
+def test_names_that_nothing_lists_still_weigh(tmp_path):
+    odd = {n.replace("mlp.", "feedforward.").replace("_proj", ""): t for n, t in llama(dtype="F32").items()}
+    found = inspect_model(str(folder(tmp_path, odd)))
+    assert found["weights_bytes"] == pytest.approx(4 * (BODY + REST))
 
 
 def test_a_cut_download_says_what_is_missing(tmp_path):

@@ -87,8 +87,8 @@ class Variables:
 
     def _known(self, name: str, layer: int | None):
         key = (name, layer) if self._layered(name) else name
-        if key in self.known:
-            return self.known[key]
+        if name in self.known or key in self.known:  # a list is kept once, for all layers
+            return self.known[name if name in self.known else key]
         if name in self.active:
             raise self.error(f"variables go in a circle: {' -> '.join([*self.active, name])}")
         self.active.append(name)
@@ -101,7 +101,7 @@ class Variables:
                 raise self.error(f"`{name}` is no variable of family `{self.doc.name}`", suggest(name, [*self.doc.keys, *self.doc.let]))
         finally:
             self.active.pop()
-        self.known[key] = found
+        self.known[name if isinstance(found, list) else key] = found
         return found
 
     def _read(self, name: str, layer: int | None):

@@ -8,9 +8,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..language.formula import FormulaError, Num, parse
-from ..language.formula.fold import bind
-from ..language.problem import SpecError
+from ..language.problem import SpecError, problem
+from .count import params_by_role
 from .safetensors import Safetensors, Tensor, read_safetensors
 
 LAYER = re.compile(r"(?:^|\.)(?:layers|h|blocks|layer)\.(\d{1,6})\.")
@@ -36,7 +35,7 @@ def beside(config: Path) -> Path | None:
     for name in (INDEX, "model.safetensors"):
         if (config.parent / name).is_file():
             return config.parent / name
-    found = sorted(config.parent.glob("*.safetensors"))
+    found = sorted(p for p in config.parent.glob("*.safetensors") if "adapter" not in p.name)
     return found[0] if len(found) == 1 else None
 
 
@@ -86,33 +85,63 @@ def _matcher(table: dict[str, str]):
 
 
 def add_weights(fields: dict[str, Any], path: Path, library, explicit: bool, bits: int = 4) -> tuple[Path, ...]:
-    """Put the bytes that the files hold into a model document's fields; returns the files that were read.
+    """Put the widths that the files hold into a model document's fields; returns the files that were read.
 
-    `explicit`: the user named the weights, so a file that is missing or cut short is an error, not a note.
+    `explicit`: the user named the weights, so files that are missing, cut short or of another model are an error, not a note.
     """
     dims = fields["dims"]
+    tried = (path, *sorted(path.parent.glob("*.safetensors")))
     try:
         found = held(path, library, dims.get("L"), bits)
     except SpecError as error:
         if explicit:
             raise
         _say(fields, f"sizes from the config alone: {error.problems[0].message.partition(': ')[2]}")
-        return ()
-    params = found.params - _tie(fields, found)
+        return tried
+    before, said = dict(dims), fields["description"]
+    twice = _tie(fields, found)
     if found.weights.get("vision"):
         dims["vision"] = found.weights["vision"]
+    architecture = library.load("model", fields["architecture"]).doc
+    roles = params_by_role(architecture, dims, fields["blocks"], library)
+    total, want = sum(roles.values()), found.params - twice
+    if abs(total - want) > 0.005 * want:
+        message = f"the files hold {want:,} parameters, but the config makes {total:,.0f}"
+        if explicit:
+            raise problem(f"{path}: {message}", help="is the config.json beside them theirs?")
+        fields["dims"], fields["description"] = before, said
+        _say(fields, f"sizes from the config alone: {message}")
+        return tried
+    if found.weights.get("vision"):
         fields["description"] = "; ".join(n for n in fields["description"].split("; ") if "is not counted" not in n)
-    roles = groups_of(library.load("model", fields["architecture"]).doc, dims)
-    groups = {g: n for g, n in found.groups.items() if g in roles and not (g == "embed" and dims.get("tied"))}
-    if dims.get("tied"):
-        groups["head"] = found.groups.get("head") or found.groups.get("embed", 0)
-    fields["weights"] = {**fields["weights"], "bytes": {g: f"{n} B" for g, n in groups.items() if n}}
-    fields["checks"] = {"params": f"{params} +- 0.5%"}
+    fields["weights"] = {**fields["weights"], "roles": _widths(fields, found, roles, twice)}
+    fields["checks"] = {"params": f"{want} +- 0.5%"}
     ref = f"{len(found.file.tensors):,} tensors of {path.name}, {found.file.tensor_bytes:,} B"
     fields["sources"]["weights"] = {"kind": "datasheet", "ref": ref}
     if found.unused:
         _say(fields, f"{found.unused:,} B of layers beyond the model's (prediction of further tokens) are left out")
     return tuple(found.file.files)
+
+
+def _widths(fields: dict[str, Any], found: Held, roles: dict[str, float], twice: int) -> dict[str, str]:
+    """Bytes per weight of each group of roles; what the files hold under other names is spread over the groups that lack theirs."""
+    params: dict[str, float] = {}
+    for role, count in roles.items():
+        params[role.partition(".")[0]] = params.get(role.partition(".")[0], 0) + count
+    sizes = dict(found.groups)
+    if fields["dims"].get("tied"):
+        table = sizes.pop("head", 0) if twice else 0
+        sizes["head"] = table or sizes.get("embed", 0)
+        width = sizes["head"] / params["head"] if params.get("head") else 0
+        sizes.pop("embed", None)
+    missing = {g for g, n in params.items() if n and not sizes.get(g)}
+    spare = sum(size for g, size in sizes.items() if not params.get(g))
+    widths = {g: size / params[g] for g, size in sizes.items() if size and params.get(g)}
+    if missing and spare:
+        widths |= dict.fromkeys(sorted(missing), spare / sum(params[g] for g in missing))
+    if fields["dims"].get("tied") and width:
+        widths["embed"] = width
+    return {g: f"{w:.17g} B" for g, w in widths.items()}
 
 
 def _tie(fields: dict[str, Any], found: Held) -> int:
@@ -129,29 +158,3 @@ def _tie(fields: dict[str, Any], found: Held) -> int:
 
 def _say(fields: dict[str, Any], note: str) -> None:
     fields["description"] = "; ".join(t for t in (fields.get("description", ""), note) if t)[:300]
-
-
-def groups_of(architecture, dims: dict) -> set[str]:
-    """The groups of roles that a model with these dims stores something of."""
-    env: dict[str, Any] = {name: parse(value) for name, value in architecture.dims.items()} | {n: Num(v) for n, v in dims.items()}
-    for _ in range(12):
-        env = {n: v if isinstance(v, Num) else _try(v, env) for n, v in env.items()}
-    found = set()
-    for block in architecture.blocks.values():
-        for row in block.ops.values() if _alive(block.repeat, env) else ():
-            if row.when is None or _alive(row.when, env):
-                found.add(row.role.partition(".")[0])
-    return found
-
-
-def _try(node, env):
-    try:
-        return bind(node, env)
-    except FormulaError:
-        return node
-
-
-def _alive(node, env) -> bool:
-    """Whether a count is not known to be zero."""
-    done = _try(node if isinstance(node, tuple) else Num(node), env)
-    return not (isinstance(done, Num) and done.value == 0)
