@@ -86,23 +86,32 @@ def _natural(value, name: str, mark) -> None:
 
 
 def check_dims(model: Spec, dims: dict) -> None:
-    """Every condition of the document's `requires` must hold. Raises :class:`SpecError` at the dim that breaks one."""
+    """Every condition of the document's `requires` must hold, for single blocks too.
+
+    Raises :class:`SpecError` at the dim that breaks one.
+    """
     counted = {dim for block in model.doc.blocks.values() for dim in block.dims if dim.startswith("L")}
     for message, node in model.doc.requires.items():
         used = sorted(names(node))
         if any(name not in dims or name in counted for name in used):
             continue  # a dim that is needed is asked for where it is used; layers of single blocks count elsewhere
-        mark = model.mark("requires", message)
-        try:
-            holds = number(node, dims)
-        except FormulaError:  # a division by a dim of zero, say
-            holds = False
-        if not holds:
-            figures = ", ".join(f"{name} = {dims[name]:g}" for name in used)
-            words = message.replace(",", " ").split()
-            used.sort(key=lambda name: words.index(name) if name in words else len(words))
-            places = sorted((model.mark("dims", name) for name in used), key=lambda m: _distance(model, m))
-            raise SpecError(Problem(f"{message}; here {figures}", places[0] if places else mark))
+        for block in [None, *(b for b, item in model.doc.blocks.items() if item.dims.keys() & set(used))]:
+            own = {} if block is None else {n: v.id for n, v in seen_by(block, dims).items() if v.id in dims}
+            _require(model, message, node, {name: own.get(name, name) for name in used}, dims)
+
+
+def _require(model: Spec, message: str, node, used: dict[str, str], dims: dict) -> None:
+    """One condition; `used` are its names and the dims that they stand for."""
+    try:
+        holds = number(node, {name: dims[real] for name, real in used.items()})
+    except FormulaError:  # a division by a dim of zero, say
+        holds = False
+    if not holds:
+        figures = ", ".join(f"{name} = {dims[real]:g}" for name, real in used.items())
+        words = message.replace(",", " ").split()
+        order = sorted(used, key=lambda name: words.index(name) if name in words else len(words))
+        places = sorted((dim_mark(model, used[name]) for name in order), key=lambda m: _distance(model, m))
+        raise SpecError(Problem(f"{message}; here {figures}", places[0] if places else model.mark("requires", message)))
 
 
 def _distance(model: Spec, mark) -> int:

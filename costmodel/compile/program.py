@@ -9,7 +9,7 @@ from ..language.formula.fold import bind, number
 from ..language.problem import Problem, SpecError, suggest
 from ..library import Library, Spec
 from . import rewrite
-from .dims import check_dims, dim_mark, read_dims, solve_dims
+from .dims import check_dims, dim_mark, read_dims, seen_by, solve_dims
 from .formats import Width, role_width, width_of
 from .rows import Resolver, Row, expand_blocks, number_of
 from .schedule import merge_schedules
@@ -267,7 +267,16 @@ def _model_needs(model: Spec, use: Use, needs, dims: dict, roles: set) -> None:
 
 
 def _condition(model: Spec, use: Use, message: str, node: Node, dims: dict) -> None:
-    """A condition of a technique over the model's dims and its own knobs, or an error that names all of their places."""
+    """A condition of a technique over the model's dims (and those of single blocks) and its own knobs.
+
+    Raises an error that names all of their places.
+    """
+    for block in [None, *(b for b, item in model.doc.blocks.items() if names(node) & set(item.dims))]:
+        seen = dims if block is None else {**dims, **{n: dims[v.id] for n, v in seen_by(block, dims).items()}}
+        _holds(model, use, message, node, seen)
+
+
+def _holds(model: Spec, use: Use, message: str, node: Node, dims: dict) -> None:
     mark = use.spec.mark("requires", "conditions", message)
     env = {**dims, **{k: v.value for k, v in use.numbers().items()}}
     used = names(node)

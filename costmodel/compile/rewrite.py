@@ -100,9 +100,9 @@ def drop_and_insert(rows: list[Row], steps: list[Step], dims, library: Library, 
         insert = step.item.insert
         if insert is None:
             continue
-        blocks: dict[str, Node] = {r.block: r.repeat for r in before if fnmatchcase(r.role, insert.beside)}
+        blocks = {r.block: (r.repeat, r.own) for r in before if fnmatchcase(r.role, insert.beside)}
         knobs = step.use.numbers()
-        for block, repeat in blocks.items():
+        for block, (repeat, own) in blocks.items():
             for name, row in insert.rows.items():
                 path = ("rewrite", step.position, "insert", "rows", name)
                 new = make_row(
@@ -114,6 +114,7 @@ def drop_and_insert(rows: list[Row], steps: list[Step], dims, library: Library, 
                     repeat,
                     dict(dims) | {k: v.value for k, v in knobs.items()},
                     library,
+                    own,
                 )
                 if new is not None:
                     new.args = {a: _bound(step, n, "insert", "rows", name) for a, n in new.args.items()}

@@ -16,6 +16,7 @@ from .dims import seen_by
 from .formats import Width
 
 _ZERO = Num(0)
+NOTHING: Mapping = MappingProxyType({})
 MAX_TERMS = 4000
 MAX_REPEAT = 10**6
 MAX_DEPTH = 60
@@ -25,17 +26,18 @@ class Row:
     """One operator of one block.
 
     `terms` are formulas over args, helper names, symbols and the workload; `args` and `symbols` give those names'
-    formulas; `repeat` is how many layers have the row; `weights`, `kv`, `activations` name number formats.
+    formulas; `repeat` is how many layers have the row; `weights`, `kv`, `activations` name number formats; `own` are the
+    dims that the row's block sees differently.
     """
 
     __slots__ = (
-        "args", "block", "formats", "history", "let", "mark", "name", "op", "origin",
+        "args", "block", "formats", "history", "let", "mark", "name", "op", "origin", "own",
         "place", "repeat", "role", "symbols", "terms", "width",
     )  # fmt: skip
 
-    def __init__(self, block: str, name: str, role: str, op: Spec, repeat: Node, args: dict, mark: Mark):
+    def __init__(self, block: str, name: str, role: str, op: Spec, repeat: Node, args: dict, mark: Mark, own: Mapping = NOTHING):
         self.block, self.name, self.role, self.op, self.repeat = block, name, role, op.doc.name, repeat
-        self.args, self.mark = args, mark
+        self.args, self.mark, self.own = args, mark, own
         self.let = dict(op.doc.let)
         self.terms = _terms(op.doc)
         self.symbols: dict[str, Node] = {}
@@ -112,6 +114,8 @@ class Resolver:
             return bind_dims(row.args[name], self.dims, row.mark)
         if name in row.let:
             return self.expand(row.let[name])
+        if name in row.own:
+            return self.expand(row.own[name])
         if name in self.dims:
             value = self.dims[name]
             return value if isinstance(value, tuple) else Num(value)
@@ -212,7 +216,7 @@ def make_row(
     missing = [a for a in op.doc.args if a not in args]
     if missing:
         raise SpecError(Problem(f"`{name}` needs `{missing[0]}` for operator `{row.op}`", mark))
-    return Row(block, name, row.role, op, repeat, args, mark)
+    return Row(block, name, row.role, op, repeat, args, mark, own)
 
 
 def _defaults(doc) -> dict[str, Node]:

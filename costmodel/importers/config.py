@@ -114,7 +114,11 @@ def _type(data: Mapping) -> str:
 def _family(data: Mapping, place: Mark, library, named: str | None):
     """The family document of a config's type; None where there is none."""
     if named:
-        return library.load("family", named, mark=Mark(Source("--family", named), 1, 1)).doc
+        mark = Mark(Source("--family", named), 1, 1)
+        doc = library.load("family", named, mark=mark).doc
+        if doc.abstract:
+            raise SpecError(Problem(f"family `{named}` is a parent of others", mark, "name one of those (`costmodel list families`)"))
+        return doc
     name = type_index(library, "family").get(_type(data)) or _by_class(data, library)
     return None if name is None else library.load("family", name).doc
 

@@ -9,9 +9,8 @@ def mixers(layer: int, names: dict[str, tuple[int, ...]], keys: Keys, dims: dict
     """Rows of one layer that have no weights; `names` are its tensors with their shapes."""
     rows: dict[str, dict] = {}
     if (any(n in names for n in ("attn_q", "attn_qkv", "attn_q_b", "attn_q_a")) and "attn_output" in names) or "attn_kv_a_mqa" in names:
-        rows |= (
-            _latent(keys) if keys.number("attention.kv_lora_rank", 0) and "attn_kv_a_mqa" in names else _attention(layer, names, keys, dims)
-        )
+        latent = keys.number("attention.kv_lora_rank", 0) and "attn_kv_a_mqa" in names
+        rows |= _latent(keys) if latent else _attention(layer, names, keys, dims)
     if "indexer.attn_k" in names:
         width = _shape(names, "indexer.attn_k", 2, keys)[1]
         rows["index"] = {"op": "index-keys", "role": "attn.index", "heads": keys.number("attention.indexer.head_count", 1), "width": width}

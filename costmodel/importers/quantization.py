@@ -12,6 +12,7 @@ from .types import type_index
 from .variables import Variables, at
 
 _DTYPES = {"float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "half": "fp16", "float": "fp32"}
+_DTYPES |= {"float8_e4m3fn": "fp8", "float8_e5m2": "fp8"}
 WIDE = "bf16"
 MIXED = "MIXED_PRECISION"
 
@@ -27,9 +28,9 @@ class Group(NamedTuple):
 def weights_of(data: Mapping, text: Mapping, variables, library, extra: Mapping | None) -> tuple[dict, dict, list[str]]:
     """(`weights` of the model document, its `kv`, notes). Raises :class:`SpecError` for a method without a recipe."""
     stated = _stated(data, text, extra, variables)
-    wide = _wide(text, data)
+    wide, doubts = _wide(text, data)
     if stated is None:
-        return {"format": wide}, {}, []
+        return {"format": wide}, {}, doubts
     groups = [(group, _recipe(group, variables, library)) for group in groups_of(stated)]
     packed = [_packed(group, recipe, variables) for group, recipe in groups]
     kept = Modules([entry for group, recipe in groups for entry in exceptions(group.stated, recipe.doc.keep)])
@@ -40,7 +41,7 @@ def weights_of(data: Mapping, text: Mapping, variables, library, extra: Mapping 
     if roles:
         weights["roles"] = roles
     notes = [f"not understood: the exception `{entry}`" for entry in kept.unread[:3]]
-    return weights, {"format": cache} if cache else {}, notes
+    return weights, {"format": cache} if cache else {}, doubts + notes
 
 
 def _stated(data: Mapping, text: Mapping, extra: Mapping | None, variables) -> Mapping | None:
@@ -62,9 +63,13 @@ def _is_mlx(found: Any) -> bool:
     return isinstance(found, Mapping) and "bits" in found and "group_size" in found and "quant_method" not in found
 
 
-def _wide(text: Mapping, data: Mapping) -> str:
-    stated = next((v for c in (text, data) for v in (c.get("dtype"), c.get("torch_dtype")) if isinstance(v, str)), "")
-    return _DTYPES.get(stated.removeprefix("torch."), WIDE)
+def _wide(text: Mapping, data: Mapping) -> tuple[str, list[str]]:
+    """The format of weights that are not packed, and a doubt about it."""
+    stated = next((v for c in (text, data) for v in (c.get("dtype"), c.get("torch_dtype")) if v is not None), None)
+    name = str(stated).removeprefix("torch.")
+    if stated is None or name == "auto" or name in _DTYPES:
+        return _DTYPES.get(name, WIDE), []
+    return WIDE, [f"`{name[:40]}` is no known type of weights: {WIDE} is assumed"]
 
 
 def groups_of(stated: Mapping) -> list[Group]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from ..importers.document import slug
@@ -21,14 +24,15 @@ def import_files(files, output: str | None, name: str | None, family: str | None
     made = [_read(file, name, family, output) for file in files]
     if output is None:
         return "\n".join(text.rstrip("\n") for _, text, _ in made)
+    if not output:
+        raise problem("-o names a document or a folder", help="leave it out to print")
     targets = [_target(Path(output), called, len(made) > 1) for called, _, _ in made]
     for target in targets:
-        if target.exists() and not force:
+        if _there(target) and not force:
             raise problem(f"`{target}` is there already", help="--force replaces it")
         if targets.count(target) > 1:
             raise problem(f"two of the files would be written to `{target}`", help="import them one by one with --name")
-    for target, (_, text, _) in zip(targets, made, strict=True):
-        _write(target, text)
+    _write(targets, [text for _, text, _ in made])
     return "\n".join(f"{target}: {line}" for target, (_, _, line) in zip(targets, made, strict=True))
 
 
@@ -62,17 +66,46 @@ def _summary(program) -> str:
 
 
 def _target(output: Path, name: str, several: bool) -> Path:
-    folder = output.is_dir() or several or not output.suffix
-    if folder and output.suffix in (".yaml", ".yml"):
+    """The document to write: `output` itself where that is a YAML file's name, else one of that name in the folder."""
+    document = output.suffix in (".yaml", ".yml") and not output.is_dir()
+    if document and several:
         raise problem(f"`{output}` is one document, but several files were given", help="give a folder")
-    return output / f"{name}.yaml" if folder else output
+    if not document and _there(output) and not output.is_dir():
+        raise problem(f"`{output}` is there, and no folder", help="give a folder, or a name that ends in .yaml")
+    return output if document else output / f"{name}.yaml"
 
 
-def _write(target: Path, text: str) -> None:
-    temporary = target.with_name(f".{target.name}.tmp")
+def _there(path: Path) -> bool:
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(text, "utf-8")
-        temporary.replace(target)
-    except OSError as error:
-        raise problem(f"cannot write `{target}`: {error.strerror or error}") from None
+        return os.path.lexists(path)
+    except (OSError, ValueError) as error:
+        raise problem(f"cannot write `{str(path)[:80]}`: {error}") from None
+
+
+def _write(targets: list[Path], texts: list[str]) -> None:
+    """All documents or none: written beside their places under names of their own, then moved there."""
+    waiting: list[tuple[str, Path]] = []
+    try:
+        for target, text in zip(targets, texts, strict=True):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(prefix=".costmodel-", dir=target.parent)
+            waiting.append((name, target))
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.chmod(name, 0o666 & ~_umask())
+        while waiting:
+            os.replace(*waiting[0])
+            waiting.pop(0)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise problem(f"cannot write `{str(target)[:120]}`: {reason}") from None
+    finally:
+        for name, _ in waiting:
+            with suppress(OSError):
+                os.unlink(name)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
