@@ -311,6 +311,8 @@ def inspect(files, context, engine, fmt, **flags):
     from .report.inspect import inspect_text
     from .solve.buffers import Run
 
+    if context is None and (engine != "llama.cpp" or Run(1, **flags) != Run(1, cache_k="f16", cache_v="f16")):
+        raise click.UsageError("these options say what an engine allocates: give `--context` too")
     click.echo(inspect_text(files, fmt, None if context is None else Run(context, **flags), engine))
 
 

@@ -189,6 +189,7 @@ class Library:
 
     def read(self, file: Path, mark: Mark | None = None) -> Document:
         """Parse a file once; `mark` is where it was named."""
+        file = file.absolute()
         if file not in self._documents:
             if foreign(file):
                 self._documents[file] = self._import(file)
@@ -206,7 +207,7 @@ class Library:
         from .importers.model import read_model
 
         recorder = Recorder(self)
-        made = read_model(file, recorder)
+        made = read_model(Path(_short(file)), recorder)
         self._read_with[file] = (*made.files, *sorted(recorder.files))
         document = parse(Source(f"{_short(file)} (as a model document)", made.text))
         document.marks.update({("dims", dim): (place, place) for dim, place in made.places.items()})
@@ -217,7 +218,9 @@ class Library:
 
         `sets` are (path, value, mark) triples from :func:`parse_sets`. Raises :class:`SpecError`.
         """
-        key = (kind, str(name), tuple((p, repr(v)) for p, v, _ in sets))
+        text = str(name)
+        where = os.path.abspath(text) if os.sep in text or text.endswith(_SUFFIXES) else text
+        key = (kind, where, tuple((p, repr(v)) for p, v, _ in sets))
         if key not in self._specs:
             self._specs[key] = self._load(kind, name, sets, mark)
         return self._specs[key]
@@ -250,7 +253,7 @@ class Library:
         doc = validate(merged, kind)
         check_dimensions(kind, doc, merged)
         lineage = tuple(d.data.get("name") for _, d in chain)
-        files = (*(f for f, _ in chain), *(extra for f, _ in chain for extra in self._read_with.get(f, ())))
+        files = (*(f for f, _ in chain), *(extra for f, _ in chain for extra in self._read_with.get(f.absolute(), ())))
         return Spec(kind, doc, merged, files, lineage)
 
     def _chain(self, kind: str, file: Path, kind_of, mark: Mark | None = None) -> list[tuple[Path, Document]]:

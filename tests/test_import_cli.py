@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import tempfile
 import tracemalloc
 from pathlib import Path
 
@@ -34,6 +35,7 @@ def run(*args: str, code: int = 0) -> str:
 @pytest.fixture
 def home(tmp_path, monkeypatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(module, "_shared", None)
     (tmp_path / "tiny-llama").mkdir()
     (tmp_path / "tiny-llama" / "config.json").write_text(json.dumps(LLAMA))
     write_gguf(tmp_path / "tiny.gguf", keys("llama"), DENSE)
@@ -302,3 +304,124 @@ def test_real_configs_are_quick(tmp_path):
     start = perf_counter()
     Library().load("model", config("glm-5-fp8"))
     assert perf_counter() - start < 5
+
+
+@pytest.mark.parametrize(
+    "entry", ["re:*", "re:a**", "re:(a\\)", "re:(\\x)", "re:(\\1)", "re:[0-9]+*", "re:(?:a|b)*^*", "re:(.|..)*X", "re:" + ".*" * 9 + "X"]
+)
+def test_exceptions_that_are_no_plain_patterns(tmp_path, entry):
+    from time import perf_counter
+
+    quant = {
+        "quant_method": "compressed-tensors",
+        "config_groups": {"group_0": {"weights": {"num_bits": 8, "type": "int", "strategy": "channel"}}},
+    }
+    (tmp_path / "config.json").write_text(json.dumps({**LLAMA, "quantization_config": {**quant, "ignore": [entry]}}))
+    start = perf_counter()
+    run("inspect", str(tmp_path / "config.json"))
+    assert perf_counter() - start < 5
+
+
+def test_ten_thousand_exceptions_are_quick(tmp_path):
+    from time import perf_counter
+
+    quant = {
+        "quant_method": "awq",
+        "bits": 4,
+        "modules_to_not_convert": [f"*a{i}*" for i in range(10_000)] + [f"re:x{i}" for i in range(10_000)],
+    }
+    (tmp_path / "config.json").write_text(json.dumps({**LLAMA, "num_hidden_layers": 200, "quantization_config": quant}))
+    start = perf_counter()
+    assert "not understood" in run("inspect", str(tmp_path / "config.json"))
+    assert perf_counter() - start < 5
+
+
+def test_import_follows_no_link_and_keeps_its_input(home):
+    (home / "victim.txt").write_text("precious")
+    (home / "out").mkdir()
+    (home / "out" / ".b.yaml.tmp").symlink_to(home / "victim.txt")
+    run("import", "tiny-llama", "-o", "out/b.yaml")
+    assert (home / "victim.txt").read_text() == "precious" and not (home / "out" / "b.yaml").is_symlink()
+    before = (home / "tiny.gguf").read_bytes()
+    assert "no folder" in run("import", "tiny.gguf", "-o", "tiny.gguf", "--force", code=2)
+    assert (home / "tiny.gguf").read_bytes() == before
+    run("import", "tiny-llama", "-o", "out/v1.5")
+    assert (home / "out" / "v1.5" / "tiny-llama.yaml").exists()
+
+
+def test_import_writes_all_or_nothing(home, monkeypatch):
+    calls = []
+    real = tempfile.mkstemp
+
+    def full(*args, **more):
+        calls.append(args)
+        if len(calls) == 2:
+            raise OSError(28, "No space left on device")
+        return real(*args, **more)
+
+    monkeypatch.setattr(tempfile, "mkstemp", full)
+    assert "No space left" in run("import", "tiny-llama", "tiny.gguf", "-o", "out", code=2)
+    assert list((home / "out").iterdir()) == []
+
+
+def test_what_an_importer_has_to_say_is_said_by_predict(home):
+    write_safetensors(home / "tiny-llama" / "model.safetensors", llama())
+    whole = (home / "tiny-llama" / "model.safetensors").read_bytes()
+    (home / "tiny-llama" / "model.safetensors").write_bytes(whole[:-100])
+    assert "sizes from the config alone" in " ".join(run("predict", "./tiny-llama", "--hw", "ddr5").split())
+
+
+def test_the_cache_follows_families_recipes_sidecars_and_completed_downloads(home, monkeypatch):
+    specs = home / "mine"
+    for folder in ("families", "recipes"):
+        (specs / folder).mkdir(parents=True)
+    monkeypatch.setenv("COSTMODEL_PATH", str(specs))
+    family = specs / "families" / "heron.yaml"
+    family.write_text("schema: costmodel/family@1\nname: heron\nextends: llama\nmodel_types: [heron]\n")
+    data = {**LLAMA, "model_type": "heron"}
+    (home / "h").mkdir()
+    (home / "h" / "config.json").write_text(json.dumps(data))
+    plain = predicted("./h")
+    family.write_text(family.read_text() + "let: {norms: 3}\n")
+    assert predicted("./h") == plain + 4 * 256 * 2
+    (home / "h" / "hf_quant_config.json").write_text("{}")
+    assert predicted("./h") == plain + 4 * 256 * 2
+    (home / "h" / "hf_quant_config.json").write_text('{"quantization": {"quant_algo": "FP8"}}')
+    assert predicted("./h") < plain
+    child = home / "child.yaml"
+    child.write_text("schema: costmodel/model@1\nname: child\nextends: ./tiny-llama/config.json\n")
+    before = predicted("./child.yaml")
+    whole = write_safetensors(home / "tiny-llama" / "model.safetensors", llama(dtype="F32")).read_bytes()
+    (home / "tiny-llama" / "model.safetensors").write_bytes(whole[:-100])
+    assert predicted("./child.yaml") == before
+    (home / "tiny-llama" / "model.safetensors").write_bytes(whole)
+    assert predicted("./child.yaml") == 2 * before
+
+
+def test_problems_of_a_config_point_into_it(home):
+    (home / "tiny-llama" / "config.json").write_text(json.dumps({**LLAMA, "num_key_value_heads": 3}, indent=1))
+    out = run("predict", "./tiny-llama", "--hw", "ddr5", code=2)
+    assert out.startswith("error: tiny-llama/config.json:5:2: n_q is a whole multiple of n_kv; here n_kv = 3, n_q = 8")
+
+
+def test_many_threads_load_at_once():
+    from concurrent.futures import ThreadPoolExecutor
+
+    old = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(3):
+            shared = Library()
+            with ThreadPoolExecutor(16) as pool:
+                done = list(
+                    pool.map(
+                        lambda n, lib=shared: lib.load("model", config(n)).name, ["gemma-3-4b", "qwen3-8b", "llava-1.5-7b", "gpt2"] * 8
+                    )
+                )
+            assert len(done) == 32
+    finally:
+        sys.setswitchinterval(old)
+
+
+def test_flags_of_an_allocation_need_a_context(home):
+    assert "--context" in run("inspect", "tiny.gguf", "-ctk", "q8_0", code=2)

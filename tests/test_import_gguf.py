@@ -287,3 +287,68 @@ def test_names_and_texts_from_a_file_cannot_break_the_document(tmp_path):
     found = inspect_model(str(path))
     assert re.fullmatch(r"[a-z0-9._+-]+", found["name"]) and "\n" not in found["title"] and len(found["title"]) <= 120
     assert costmodel.predict(str(path), "ddr5").tps.expected > 0
+
+
+def test_pruned_and_overridden_files_weigh_what_is_left(tmp_path):
+    """Bytes are kept per weight, so fewer layers or heads are fewer bytes; sliding layers go with the others."""
+    tensors = [*EDGES, HEAD, *(t for i in range(4) for t in (*attention(i), *mlp(i)))]
+    flags = {"block_count": 4, "attention__sliding_window": 64, "attention__sliding_window_pattern": [True, True, True, False]}
+    path = str(write_gguf(tmp_path / "deep.gguf", keys("llama", **flags), tensors))
+    plain = costmodel.predict(path, "ddr5").memory
+    pruned = costmodel.predict(path, "ddr5", techniques="structured-pruning:channels=0,depth=0.5").memory
+    edges = sum(t.size for t in [*EDGES, HEAD])
+    assert pruned.weights_bytes - edges == pytest.approx((plain.weights_bytes - edges) / 2)
+    fewer = costmodel.predict(path, "ddr5", sets=["model.dims.n_kv=1"]).memory
+    assert fewer.weights_bytes == plain.weights_bytes - 4 * 32 * 256 * (144 + 210) // 256
+    with pytest.raises(SpecError, match="at most L"):
+        costmodel.predict(path, "ddr5", sets=["model.dims.L=2"])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"llama.attention.head_count_kv": 8}, "`attn_k` of layer 0 has 64 rows, but its keys say 8 heads of 32"),
+        ({"llama.attention.head_count": 7}, "whole multiple"),
+        ({"llama.block_count": 3}, "layer 2 has no tensors"),
+        ({"llama.expert_count": 8, "llama.expert_used_count": 20}, "20 experts used of 8"),
+    ],
+)
+def test_keys_that_lie_about_the_tensors(tmp_path, change, message):
+    with pytest.raises(SpecError, match=message):
+        inspect_model(str(write_gguf(tmp_path / "lying.gguf", {**keys("llama"), **change}, DENSE)))
+
+
+@pytest.mark.parametrize(
+    ("more", "change"),
+    [
+        (T("blk.0.indexer.attn_k.weight", (256,), F32, 1024), {}),
+        (T("blk.0.shortconv.conv.weight", (256,), F32, 1024), {}),
+        (T("blk.0.shortconv.conv.weight", (4, 4, 16), F32, 1024), {}),
+    ],
+)
+def test_tensors_of_odd_shapes_are_refused(tmp_path, more, change):
+    with pytest.raises(SpecError, match="dimensions; want 2"):
+        inspect_model(str(write_gguf(tmp_path / "odd.gguf", {**keys("llama"), **change}, [*DENSE, more])))
+
+
+def test_a_head_size_of_nothing(tmp_path):
+    mixer = tensor("blk.0.time_mix_output.weight", 256, 256)
+    path = write_gguf(tmp_path / "rwkv.gguf", {**keys("llama"), "llama.wkv.head_size": 0}, [*DENSE, mixer])
+    assert inspect_model(str(path))["state_bytes"] > 0
+
+
+def test_experts_from_file_and_config_move_the_same_activations(tmp_path):
+    names = [("ffn_gate_inp", 256, 8), ("ffn_gate_exps", 256, 256, 8), ("ffn_up_exps", 256, 256, 8), ("ffn_down_exps", 256, 256, 8)]
+    moe = [tensor(f"blk.{i}.{n}.weight", *shape) for i in (0, 1) for n, *shape in names]
+    norms = [
+        tensor(f"blk.{i}.{n}.weight", w, kind=F32) for i in (0, 1) for n, w in (("ffn_norm", 256), ("attn_q_norm", 32), ("attn_k_norm", 32))
+    ]
+    more = {"expert_count": 8, "expert_used_count": 2, "expert_feed_forward_length": 256, "attention__key_length": 32}
+    path = write_gguf(tmp_path / "moe.gguf", keys("qwen3moe", **more), [*EDGES, HEAD, *attention(0), *attention(1), *moe, *norms])
+    (tmp_path / "config.json").write_text(
+        '{"model_type": "qwen3_moe", "hidden_size": 256, "num_hidden_layers": 2, "num_attention_heads": 8, "num_key_value_heads": 2, "head_dim": 32,'
+        ' "moe_intermediate_size": 256, "num_experts": 8, "num_experts_per_tok": 2, "vocab_size": 1000, "max_position_embeddings": 4096}'
+    )
+    one, two = (costmodel.predict(str(p), "ddr5", techniques="flash-attention") for p in (path, tmp_path / "config.json"))
+    assert one.prefill.flops == two.prefill.flops
+    assert one.decode.bytes_by.activations == pytest.approx(two.decode.bytes_by.activations, rel=0.02)

@@ -11,6 +11,7 @@ from ..language.problem import Mark, Problem, SpecError
 from ..language.units import BYTE, UnitError, quantity
 from ..library import Library, Spec
 
+MAX_WIDTH = 64
 _DEFAULTS: dict[str, int | float] = {
     "L": 32,
     "d": 4096,
@@ -77,9 +78,12 @@ def _part(library: Library, spec: Spec, part: str, mark: Mark) -> Width:
     """Width of a format by name, or of a stated number of bytes per weight: `0.5625 B`."""
     if part[:1].isdigit():
         try:
-            return Width(quantity(part, BYTE), ((part, 1),), None, None, "")
+            size = quantity(part, BYTE)
         except UnitError as error:
             raise SpecError(Problem(str(error), mark, error.help)) from None
+        if not 0 < size <= MAX_WIDTH:
+            raise SpecError(Problem(f"{part}: want more than 0 and at most {MAX_WIDTH} bytes per weight", mark))
+        return Width(size, ((part, 1),), None, None, "")
     return _plain(spec if spec.kind == "format" and part == spec.name else library.load("format", part, mark=mark))
 
 

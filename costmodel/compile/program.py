@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ..language.formula import Bin, FormulaError, Name, Node, Num, names
 from ..language.formula.fold import bind, number
 from ..language.problem import Problem, SpecError, suggest
-from ..library import Library, Spec
+from ..library import Library, Spec, foreign
 from . import rewrite
 from .dims import check_dims, dim_mark, read_dims, seen_by, solve_dims
 from .formats import Width, role_width, width_of
@@ -134,6 +134,12 @@ class Program:
         return phase_sum(self, phase, terms, values)
 
 
+def imported_notes(model: Spec) -> list[str]:
+    """What an importer had to say of a model that comes from another program's file."""
+    notes = model.doc.description.split("; ") if foreign(model.files[0]) else []
+    return [n for n in notes if n and not n.startswith("GGUF file of ")]
+
+
 def _plain_sum(node: Node) -> bool:
     """Whether a formula reads as well as its name: a number, a name, or a sum of them."""
     if isinstance(node, Bin):
@@ -181,6 +187,7 @@ def _compiled(model: Spec, uses: list[Use], library: Library) -> Program:
     program.rows = rows
     for row in rows:
         program.files |= set(row.origin.files)
+    program.notes += imported_notes(base)
     for use in uses:
         program.notes += [f"{use.name}: {n}" for n in use.spec.doc.assumptions]
     if not uses:

@@ -8,7 +8,7 @@ from ..language.problem import Problem, SpecError, suggest
 from ..library import Spec
 from .dims import read_dims, solve_dims
 from .formats import declared, plain_bytes, width_of
-from .rows import Row, expand_blocks
+from .rows import Row, expand_blocks, number_of
 
 
 def base_formats(program, rows: list[Row], base: Spec) -> None:
@@ -47,8 +47,10 @@ def _held(program, rows: list[Row], base: Spec) -> dict[str, float]:
     if stated and base.doc.weights.size is not None:
         raise SpecError(Problem("give `size` or `bytes`, not both", base.mark("weights", "size")))
     params: dict[str, float] = {}
-    for row in rows if stated else ():
-        params[row.role] = params.get(row.role, 0) + number(row.resolve("params", program.dims)) * program.repeat(row)
+    dims = solve_dims(base, read_dims(base)) if stated else {}  # what a technique changes does not change bytes per weight
+    for row in expand_blocks(base, dims, program.library) if stated else ():
+        times = number_of(row.repeat, dims, row.mark)
+        params[row.role] = params.get(row.role, 0) + number(row.resolve("params", dims)) * times
     held: dict[str, float] = {}
     for role, size in stated.items():
         members = [r for r in params if r == role or (r.startswith(role + ".") and r not in stated)]

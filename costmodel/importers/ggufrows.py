@@ -66,7 +66,9 @@ def row_of(item: Placed, dims: dict[str, int]) -> dict:
     if role.startswith("expert."):
         return _expert(item, dims)
     if role == "norm" and len(shape) == 1:
-        return {"op": "norm", "role": role, "width": _called(shape[0], dims, "d", "d_h")}
+        heads = {"attn_q_norm": "n_q", "attn_k_norm": "n_kv"}.get(item.name)
+        groups = {"groups": heads} if heads and shape[0] == dims.get("d_h") else {}
+        return {"op": "norm", "role": role, "width": _called(shape[0], dims, "d", "d_h"), **groups}
     if role in VECTORS or len(shape) == 1:
         return {"op": "vector", "role": role if role in VECTORS else "bias", "size": item.tensor.elements}
     inside, outside = _names(role)

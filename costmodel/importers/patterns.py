@@ -12,8 +12,10 @@ from fnmatch import translate
 
 MAX_PATTERN = 200
 MAX_ENTRIES = 200_000
-MAX_TESTS = 200
+MAX_TESTS = 64
 """Patterns that are tried on every module; names without wildcards are looked up, however many."""
+MAX_ENDS = 2000
+"""Globs that only leave open how a name begins or ends."""
 _TOKEN = re.compile(r"\.\*|\\d\+|\[0-9\]\+|\\d|\\\.|[\w./:-]|\((?:\?:)?[\w|-]+(?:\\\.[\w|-]+)*\)|[$^]")
 """`.*`, digits, escaped dots, plain characters, and choices of plain words: nothing that is repeated but any text and digits."""
 
@@ -24,27 +26,40 @@ class Modules:
     def __init__(self, entries: list):
         self.exact: set[str] = set()
         self.tests: list[Callable[[str], object]] = []
+        self.starts: tuple[str, ...] = ()
+        self.ends: tuple[str, ...] = ()
         self.unread: list[str] = []
         for entry in entries[:MAX_ENTRIES]:
             if isinstance(entry, str):
                 self._add(entry.strip())
 
+    def __bool__(self) -> bool:
+        """Whether anything is listed."""
+        return bool(self.exact or self.tests or self.starts or self.ends)
+
     def _add(self, entry: str) -> None:
-        if (entry.startswith("re:") or any(c in entry for c in "*?[")) and len(self.tests) >= MAX_TESTS:
-            self.unread.append(entry[:60])
-        elif entry.startswith("re:"):
-            safe = _regex(entry[3:])
-            if safe is None:
-                self.unread.append(entry[:60])
-            else:
-                self.tests.append(safe.match)
-        elif any(c in entry for c in "*?["):
-            if len(entry) > MAX_PATTERN or entry.count("*") > 4:
-                self.unread.append(entry[:60])
-            else:
-                self.tests += [re.compile(translate(entry)).match, re.compile(translate(entry + ".*")).match]
-        else:
+        body, stars = entry.strip("*"), entry.count("*")
+        if not entry.startswith("re:") and not any(c in entry for c in "*?["):
             self.exact.add(entry)
+        elif stars == 1 and body and not any(c in body for c in "*?[") and len(self.starts) + len(self.ends) < MAX_ENDS:
+            if entry.endswith("*"):
+                self.starts += (body,)
+            else:
+                self.ends += (body,)
+        else:
+            self._pattern(entry)
+
+    def _pattern(self, entry: str) -> None:
+        safe = None
+        if len(self.tests) < MAX_TESTS and len(entry) <= MAX_PATTERN:
+            if entry.startswith("re:"):
+                safe = _regex(entry[3:])
+            elif entry.count("*") <= 4:
+                safe = re.compile(f"{translate(entry)}|{translate(entry + '.*')}")
+        if safe is None:
+            self.unread.append(entry[:60])
+        else:
+            self.tests.append(safe.match)
 
     def __contains__(self, module: str) -> bool:
         """Whether the list names the module, something that it is inside of, or a run of its parts."""
@@ -54,6 +69,10 @@ class Modules:
                 for end in range(start + 1, len(parts) + 1):
                     if ".".join(parts[start:end]) in self.exact:
                         return True
+        if self.starts and module.startswith(self.starts):
+            return True
+        if self.ends and (module.endswith(self.ends) or any(f"{end}." in module for end in self.ends)):
+            return True
         return any(test(module) for test in self.tests)
 
 

@@ -14,7 +14,7 @@ _LISTED = ("dims", "memory", "knobs", "params")
 def merge(parent: Document, child: Document) -> Document:
     """`child` over `parent`: mappings merge, everything else (lists too) replaces.
 
-    What ties to replaced values goes with them: a parent's published `checks` when dims or blocks change, its weights'
+    What ties to replaced values goes with them: a parent's published `checks` and stated bytes when dims or blocks change, its weights'
     `size`, `roles` and `bytes` when the format changes, and its memory entry when the child's has another name.
     """
     replaced: set[tuple] = set()
@@ -23,8 +23,11 @@ def merge(parent: Document, child: Document) -> Document:
     for field in ("aliases", "title", "description"):  # what names a parent does not name its child
         if field not in child.data:
             data.pop(field, None)
-    if ("dims" in child.data or "blocks" in child.data) and "checks" not in child.data:
-        data.pop("checks", None)
+    if "dims" in child.data or "blocks" in child.data:
+        if "checks" not in child.data:
+            data.pop("checks", None)
+        if "bytes" in _mapping(data.get("weights")) and "bytes" not in _mapping(child.data.get("weights")):
+            data["weights"] = {k: v for k, v in data["weights"].items() if k != "bytes"}
     _drop_sources(parent.data, child.data, data)
     kept = (item for item in parent.marks.items() if not any(item[0][:n] in replaced for n in range(1, len(item[0]) + 1)))
     return Document(data, dict(kept) | child.marks, child.source)
@@ -116,6 +119,7 @@ def override(document: Document, path: tuple, value, mark: Mark) -> Document:
             target.pop(tied, None)
     if path[0] in ("dims", "blocks"):
         data.pop("checks", None)
+        _mapping(data.get("weights")).pop("bytes", None)
     marks = dict(document.marks)
     for index in range(1, len(path) + 1):
         if path[:index] not in marks or index == len(path):

@@ -53,7 +53,7 @@ def _compiled(text: str, path: Path, library: Library):
     from ..compile.program import compile_program
     from ..language.yamlread import parse
 
-    library._documents[path] = parse(Source(f"{path} (as a model document)", text))
+    library._documents[path.absolute()] = parse(Source(f"{path} (as a model document)", text))
     return compile_program(library.load("model", str(path)), [], library)
 
 

@@ -134,6 +134,8 @@ def inspect_text(files, fmt: str, run=None, engine: str = "llama.cpp") -> str:
     found = [inspect_model(f, run, engine) for f in files]
     if fmt == "json":
         return json.dumps(found[0] if len(found) == 1 else found, ensure_ascii=False, indent=2, allow_nan=False)
+    if run is not None:
+        return "\n\n".join(map(_one, found))
     return _one(found[0]) if len(found) == 1 else _several(found)
 
 

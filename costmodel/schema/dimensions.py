@@ -71,6 +71,11 @@ def _model(doc, checker: _Checker) -> None:
     for block, item in doc.blocks.items():
         for row, entry in item.ops.items():
             _role(entry.role, checker, "blocks", block, "ops", row, "role")
+    for field in ("roles", "bytes"):
+        for role in getattr(doc.weights, field):
+            known = {*ROLES, *(r.partition(".")[0] for r in ROLES)}
+            if role not in known:
+                checker.refuse(f"no role `{role}`", "weights", field, role, help=suggest(role, known))
     if not doc.abstract and doc.blocks:
         used = _used_dims(doc)
         for name in doc.dims:
