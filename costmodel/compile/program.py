@@ -38,6 +38,7 @@ class Program:
         self.base_width: tuple[str, float] = ("", 1.0)
         self.base = model
         self.held: dict[str, float] = {}
+        self._shown: dict[str, Node] | None = None
         self.formulas: dict[str, Node] = {}
         self.fields, self.also, self.machine = merge_schedules(uses)
 
@@ -50,6 +51,8 @@ class Program:
 
     def shown_dims(self) -> dict[str, Node]:
         """Dims for display: names of those that the model or a technique gives; the architecture's defaults as what they stand for."""
+        if self._shown is not None:
+            return self._shown
         parents = [self.library.read(file) for file in self.model.files]
         defaults = [id(d.source) for d in parents if d.data.get("abstract") is True]
         base = read_dims(self.model)
@@ -61,6 +64,7 @@ class Program:
             ready = {n: bind(f, shown) for n, f in self.formulas.items() if n not in shown and names(f) <= shown.keys()}
             ready = {n: f if _plain_sum(f) else Name(n) for n, f in ready.items()}
             shown |= ready or {n: Name(n) for n in self.formulas.keys() - shown.keys()}
+        self._shown = shown
         return shown
 
     def terms(self, row: Row, wanted: Mapping[str, str], device: dict) -> dict[str, Node]:
