@@ -14,8 +14,8 @@ from typing import Any
 from ..language.problem import SpecError
 from .jsontext import CONFIG_BYTES, bad, read_json
 
-HEADER_BYTES = 100_000_000
-"""Largest safetensors header, as the format limits it; also the limit for a weight index."""
+HEADER_BYTES = 32_000_000
+"""Largest safetensors header or weight index that is read: a third of what the format allows, ten times what models need."""
 AGAIN = "download it again"
 
 

@@ -137,9 +137,7 @@ def _one(path: Path, index: int) -> tuple[list[Tensor], int]:
         if head[8:9] not in (b"{", b""):
             raise foreign(file.name, head, "safetensors file")
         if length > HEADER_BYTES:
-            raise bad(
-                file.name, f"a header of {length:,} bytes; the format allows {HEADER_BYTES:,}", "the file is damaged; download it again"
-            )
+            raise bad(file.name, f"a header of {length:,} bytes; at most {HEADER_BYTES:,}", "the file is damaged; download it again")
         if file.size < 8 + length or len(head) < 10:
             missing = max(8 + length, 10) - file.size
             raise bad(file.name, f"the file ends inside its header: {missing:,} bytes of it are missing after its {file.size:,}", AGAIN)
