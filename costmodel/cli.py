@@ -134,6 +134,17 @@ def _prediction(model, hardware, techniques, engine, prompt, output, context, ba
     return Prediction(cached_runnable(model, hardware, engine, techniques, devices, sets), prompt, output, context, batch)
 
 
+def _shadowed(model: str) -> None:
+    """Say so where a name that is known is also that of a file or folder here."""
+    import os
+
+    if os.sep not in model and os.path.isdir(model):
+        from .library import shared as library
+
+        if library().path_of("model", model) is not None:
+            click.echo(f"note: `{model}` is read as a name; `./{model}` is the folder here", err=True)
+
+
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="costmodel")
 def main():
@@ -154,6 +165,7 @@ def predict(model, hardware, techniques, engine, prompt, output, context, batch,
     """
     from .report.predict import predict_render
 
+    _shadowed(model)
     p = _prediction(model, hardware, techniques, engine, prompt, output, context, batch, devices, sets)
     click.echo(predict_render(p, fmt, lang, operators))
     return 1 if must_fit and p.memory.fits is False else 0
@@ -313,6 +325,8 @@ def inspect(files, context, engine, fmt, **flags):
 
     if context is None and (engine != "llama.cpp" or Run(1, **flags) != Run(1, cache_k="f16", cache_v="f16")):
         raise click.UsageError("these options say what an engine allocates: give `--context` too")
+    for file in files:
+        _shadowed(file)
     click.echo(inspect_text(files, fmt, None if context is None else Run(context, **flags), engine))
 
 

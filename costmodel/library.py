@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 
 from .language.merge import merge, override
-from .language.problem import Mark, Source, SpecError, problem, suggest
+from .language.problem import Mark, Source, SpecError, nearest, problem, suggest
 from .language.yamlread import MAX_BYTES, Document, parse, read_text
 
 FOLDERS = {
@@ -155,8 +155,13 @@ class Library:
                 known = self.path_of(kind, stem)
                 if foreign(file) or text.endswith(os.sep):
                     raise problem(f"no file `{text}`", mark)
-                help = f"the built-in document is called `{stem}`" if known else suggest(stem, self.usable(kind))
-                raise problem(f"no file `{text}`", mark, help)
+                hub = (
+                    f"`hf:{text}` is the model of that name on the hub"
+                    if kind == "model" and text.count("/") == 1 and not file.suffix[1:].isalpha()
+                    else None
+                )
+                help = f"the built-in document is called `{known.stem}`" if known else nearest(stem, self.usable(kind))
+                raise problem(f"no file `{text}`", mark, "; ".join(h for h in (help, hub) if h) or None)
             return file
         found = self.path_of(kind, text) if text and "\0" not in text and len(text) < 200 else None
         if found is None:
@@ -231,7 +236,11 @@ class Library:
 
         file = self.locate(kind, name, mark)
         if file.suffix not in (".yaml", ".yml") and not (kind == "model" and foreign(file)):
-            raise problem(f"`{name}`: only YAML documents can be read here", mark)
+            checkpoint = kind == "model" and file.suffix in (".bin", ".pt", ".pth", ".ckpt")
+            help = "its config.json, safetensors or a GGUF file are read" if checkpoint else None
+            raise problem(
+                f"`{name}`: " + ("PyTorch checkpoints are not read" if checkpoint else "only YAML documents can be read here"), mark, help
+            )
         return self._finish(kind, file, sets, kind_of, validate, check_dimensions, mark)
 
     def with_sets(self, spec: Spec, sets: tuple) -> Spec:

@@ -82,6 +82,10 @@ def test_import_writes_nothing_when_one_file_is_bad(home):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
+        (("import", "tiny-llama", "tiny.gguf"), "give a folder"),
+        (("import", "tiny-llama", "-o", "x.json"), "no YAML file's name"),
+        (("predict", "Qwen/Qwen3-8B", "--hw", "ddr5"), "called `qwen3-8b`; `hf:Qwen/Qwen3-8B`"),
+        (("predict", "./weights.bin", "--hw", "ddr5"), "no file"),
         (("import", "8b"), "a model document already"),
         (("import", "tiny-llama", "tiny.gguf", "--name", "x"), "--name is for one file"),
         (("import", "tiny-llama", "tiny.gguf", "-o", "x.yaml"), "several files were given"),
@@ -343,7 +347,7 @@ def test_import_follows_no_link_and_keeps_its_input(home):
     run("import", "tiny-llama", "-o", "out/b.yaml")
     assert (home / "victim.txt").read_text() == "precious" and not (home / "out" / "b.yaml").is_symlink()
     before = (home / "tiny.gguf").read_bytes()
-    assert "no folder" in run("import", "tiny.gguf", "-o", "tiny.gguf", "--force", code=2)
+    assert "no YAML file's name" in run("import", "tiny.gguf", "-o", "tiny.gguf", "--force", code=2)
     assert (home / "tiny.gguf").read_bytes() == before
     run("import", "tiny-llama", "-o", "out/v1.5")
     assert (home / "out" / "v1.5" / "tiny-llama.yaml").exists()

@@ -268,9 +268,24 @@ def test_real_quantized_checkpoints():
 # refusals
 
 
+def test_what_a_config_leaves_out_is_said_and_slips_are_refused(tmp_path):
+    left = {k: v for k, v in LLAMA.items() if k not in ("num_hidden_layers", "vocab_size")}
+    notes = inspect_model(write(tmp_path, left))["notes"]
+    assert any("class default: num_hidden_layers 32, vocab_size 32,000" in n for n in notes)
+    with pytest.raises(SpecError, match="no `num_hidden_layers`") as caught:
+        inspect_model(write(tmp_path, {**left, "num_hiden_layers": 4}, "slip"))
+    assert "num_hiden_layers` a slip" in str(caught.value)
+
+
+def test_a_name_that_promises_quantization(tmp_path):
+    notes = inspect_model(write(tmp_path, LLAMA, "Llama-FP8"))["notes"]
+    assert any("the name says FP8" in n for n in notes)
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [
+        ({"model_type": "bert", "architectures": ["BertForMaskedLM"]}, "`bert` is not known"),
         ({"model_type": "qwen33", "hidden_size": 1}, r"architecture `qwen33` is not known; its keys are: hidden_size, model_type"),
         ({"hidden_size": 64}, "no `model_type`"),
         ({}, "no `model_type`"),

@@ -12,7 +12,7 @@ from costmodel.importers.model import model_fields
 from costmodel.library import Library
 
 SPECS = Path(__file__).parent.parent / "specs" / "models"
-RENAMED = {"phi-4-14b": "phi-4"}
+RENAMED = {"phi-4-14b": "phi-4", "nemotron-3-super-120b-a12b-fp8": "nemotron-3-super-120b-a12b"}
 KOREAN = ("exaone-3.0-7.8b", "exaone-4.0-32b", "exaone-4.5-33b", "polyglot-ko-1.3b", "solar-open-100b")
 SHIPPED = [name for name in TRUTH if (SPECS / f"{RENAMED.get(name, name)}.yaml").exists()]
 

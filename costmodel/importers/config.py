@@ -52,8 +52,15 @@ def read_config(data: Mapping, path: Path, library, family: str | None = None, e
     kind = _type(text)
     if family is None and kind and kind not in type_index(library, "family"):
         notes.append(f"`{kind[:60]}` is read as its class says, as family {doc.name}")
+    notes += _defaulted(variables)
     weights, cache, said = weights_of(data, text, variables, library, extra)
     return Config(doc, variables, found, int(context) if context else None, weights, cache, vision, notes + said)
+
+
+def _defaulted(variables: Variables) -> list[str]:
+    """What a config leaves to the defaults of its class."""
+    shown = [f"{key} {variables.value(name):,}" for name, key in variables.absent.items() if name != "kv_heads"]
+    return [f"not in the config, so at the class default: {', '.join(shown)}"] if shown else []
 
 
 def _above(whole: Variables | None, doc) -> dict[str, float]:
@@ -135,11 +142,25 @@ def _by_class(data: Mapping, library) -> str | None:
 def unknown(data: Mapping, place: Mark, library) -> SpecError:
     """The refusal of a model type that no family lists."""
     kind = _type(data)
-    keys = ", ".join(sorted(str(k)[:40] for k in data)[:40])
+    keys = _listed(sorted(str(k)[:40] for k in data))
     near = nearest(kind, type_index(library, "family")) or ""
     help = f"{near} `costmodel import --family NAME` reads it as another (`costmodel list families`); a new one is a YAML file".strip()
+    classes = data.get("architectures")
+    named = str(classes[0]) if isinstance(classes, list) and classes else ""
+    if data.get("is_encoder_decoder") is True or named.endswith(("ForMaskedLM", "ForSequenceClassification", "ForPreTraining")):
+        near, help = "", "encoders and encoder-decoders are not modelled, only decoders that write text"
     what = f"architecture `{kind[:60]}` is not known" if kind else "no `model_type`, so the architecture is not known"
     return SpecError(Problem(f"{what}; its keys are: {keys or 'none'}", place_of(place, "model_type"), help))
+
+
+def _listed(names: list[str], most: int = 220) -> str:
+    """Names, as many as fit."""
+    shown = ""
+    for name in names:
+        if len(shown) + len(name) > most:
+            return f"{shown}, … ({len(names)} in all)"
+        shown += f", {name}" if shown else name
+    return shown
 
 
 def _vision(data: Mapping, doc, text: Variables, library) -> tuple[int, list[str]]:

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from ..language.problem import problem
 from .document import printable, slug
 from .gguf import Gguf, read_gguf
 from .ggufkeys import Keys
@@ -34,9 +35,9 @@ def gguf_fields(path: Path, library, name: str | None = None) -> tuple[dict[str,
     file = header(path, library)
     layout = library.load("layout", "gguf").doc
     arch = str(file.keys.get("general.architecture") or "")
-    keys = Keys(file, layout.windows)
     if arch in ("clip", "mmproj"):
-        raise keys.error("this is the image part of a model (a projector); name the model's own file")
+        raise problem(f"{path}: this is the image part of a model (a projector); name the model's own file")
+    keys = Keys(file, layout.windows)
     placed = place(file.tensors, layout.tensors, keys)
     dims = _dims(keys, placed)
     blocks = _blocks(placed, keys, dims)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from .ggufmodel import gguf_fields
 from .quantization import packed_bits
 from .weights import add_weights, beside
 
+_PACKED = re.compile(r"(?i)\b(fp8|nvfp4|mxfp4|awq|gptq|int4|int8|w4a16|w8a8|4bit|8bit|bnb)\b")
 NAMELESS = ("config", "model", "text_config")
 
 
@@ -86,6 +88,11 @@ def places_of(config: Config) -> dict[str, Mark]:
 def config_fields(config: Config, path: Path, origin: str, name: str | None) -> dict[str, Any]:
     """A model document's fields from a config."""
     called = name or (_folder(path) if path.stem in NAMELESS else path.stem) or origin
+    packed = _PACKED.search(f"{called} {origin}")
+    if packed and not config.weights.get("roles") and config.weights["format"] in ("bf16", "fp16", "fp32"):
+        config.notes.append(
+            f"the name says {packed[0].upper()}, but no quantization is stated: sizes are those of {config.weights['format']}"
+        )
     where = f"config.json of {origin}" if origin else f"the file {path.name}"
     source = {"kind": "datasheet", "ref": f"{where}, read as family {config.family.name}"}
     return {

@@ -7,6 +7,7 @@ numbers through the family's `words` and `letters`, so formulas see only numbers
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from ..language.formula import FormulaError, Node, Num, names
@@ -16,6 +17,8 @@ from ..language.problem import Mark, Problem, SpecError, suggest
 MAX_LAYERS = 1000
 _ABSENT = object()
 LAYER = "i"
+CORE = ("layers", "hidden", "heads", "ffn", "vocab", "kv_heads")
+"""Variables without which a config says little."""
 
 
 def place_of(place: Mark, key: str) -> Mark:
@@ -37,6 +40,8 @@ class Variables:
         self.doc, self.config, self.outer, self.place = doc, config, outer, place
         self.known: dict[Any, Any] = dict(given or {})
         self.active: list[str] = []
+        self.absent: dict[str, str] = {}
+        """Core variables that the config leaves out, and the key that each would have."""
         self.per_layer: dict[str, bool] = dict.fromkeys(given or (), False)
 
     def value(self, name: str, layer: int | None = None):
@@ -107,6 +112,7 @@ class Variables:
     def _read(self, name: str, layer: int | None):
         spec, raw = self.doc.keys[name], self._raw(name)
         if raw is _ABSENT:
+            self._missed(name, spec)
             if spec.default is None:
                 raise self.error(f"no {self._keys(name)}", f"family `{self.doc.name}` needs it")
             return self.eval(spec.default, layer)
@@ -123,6 +129,18 @@ class Variables:
             found = [self._number(name, item) for item in raw[:MAX_LAYERS]]
             return sum(found) if spec.sum else found
         return self._number(name, raw)
+
+    def _missed(self, name: str, spec) -> None:
+        """A core key that is absent: misspelt, perhaps; else noted, for its class default is a guess of another model."""
+        if name not in CORE or not spec.key or name in self.absent:
+            return
+        known = {part for key in self.doc.keys.values() for path in key.key for part in path.split(".")}
+        for key in spec.key:
+            near = get_close_matches(key, [k for k in self.config if isinstance(k, str) and k not in known], 1, 0.93)
+            if near:
+                raise SpecError(Problem(f"no `{key}`", place_of(self.place, near[0]), f"is `{near[0]}` a slip of the pen?"))
+        if isinstance(spec.default, (int, float)) or (spec.default is not None and not names(spec.default)):
+            self.absent[name] = spec.key[0]
 
     def _item(self, name: str, found: list, layer: int):
         if self.doc.keys[name].cyclic and found:
@@ -166,7 +184,7 @@ class Variables:
                 elif found is not _ABSENT and not self._shared(name, path):
                     want = "a list" if spec.members is not None else "letters, one per layer" if spec.letters else "a number"
                     shown = f"`{found[:40]}`" if isinstance(found, str) else type(found).__name__
-                    raise self.error(f"`{path}`: want {want}, got {shown}", None, name)
+                    raise self.error(f"`{path}`: want {want}, got {'text ' if isinstance(found, str) else ''}{shown}", None, name)
         return None if empty and spec.none is not None else _ABSENT
 
     def _shared(self, name: str, path: str) -> bool:

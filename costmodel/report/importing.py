@@ -21,9 +21,11 @@ def import_files(files, output: str | None, name: str | None, family: str | None
     """
     if len(files) > 1 and name:
         raise problem("--name is for one file", help="leave it out: documents are named by their files")
+    if len(files) > 1 and output is None:
+        raise problem("several files make several documents", help="give a folder: `-o specs/models`")
     made = [_read(file, name, family, output) for file in files]
     if output is None:
-        return "\n".join(text.rstrip("\n") for _, text, _ in made)
+        return made[0][1].rstrip("\n")
     if not output:
         raise problem("-o names a document or a folder", help="leave it out to print")
     targets = [_target(Path(output), called, len(made) > 1) for called, _, _ in made]
@@ -70,6 +72,8 @@ def _target(output: Path, name: str, several: bool) -> Path:
     document = output.suffix in (".yaml", ".yml") and not output.is_dir()
     if document and several:
         raise problem(f"`{output}` is one document, but several files were given", help="give a folder")
+    if not document and output.suffix[1:].isalpha() and not output.is_dir():
+        raise problem(f"`{output}` is no YAML file's name", help="give a folder, or a name that ends in .yaml")
     if not document and _there(output) and not output.is_dir():
         raise problem(f"`{output}` is there, and no folder", help="give a folder, or a name that ends in .yaml")
     return output if document else output / f"{name}.yaml"

@@ -178,7 +178,7 @@ def _allocated(given: dict | None) -> list[str]:
         return []
     mib = {k: v / 2**20 for k, v in given.items() if isinstance(v, (int, float)) and not isinstance(v, bool)}
     flash = "on" if given["fused"] else "off"
-    run = f"{given['context']:,} tokens, batch {given['ubatch']:,}, sequences {given['sequences']}, flash attention {flash}"
+    run = f"{given['context']:,} tokens, ubatch {given['ubatch']:,}, sequences {given['sequences']}, flash attention {flash}"
     lines = ["", f"{given['engine']}, {run}"]
     for key, label in ALLOCATED.items():
         if mib[key] or key == "kv_bytes":
