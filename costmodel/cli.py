@@ -339,8 +339,8 @@ def inspect(files, context, engine, fmt, **flags):
 def import_(files, output, name, family, force):
     """Write model documents from other programs' files.
 
-    FILES are config.json, a folder that holds one, .gguf, or .safetensors with config.json beside it. The document is
-    checked before it is written.
+    FILES are config.json, a folder that holds one, .gguf, .safetensors with config.json beside it, or hf:org/name. The
+    document is checked before it is written.
     """
     from .report.importing import import_files
 
