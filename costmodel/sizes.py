@@ -45,6 +45,7 @@ def short(value: float | None, digits: int = 3) -> str:
     size = abs(value)
     if size >= 10**digits:
         return f"{value:,.0f}"
+    size = float(f"{size:.{digits - 1}e}")  # 0.9999 has the decimals of 1.00
     decimals = max(0, digits - 1 - _exponent(size))
     return f"{value:.{decimals}f}" if decimals < 9 else f"{value:.{digits - 1}e}"
 

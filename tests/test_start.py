@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
+
+import costmodel
 
 HEAVY = ("sympy", "numpy", "pydantic", "jinja2", "yaml")
 
@@ -27,3 +31,24 @@ def test_import_loads_nothing():
 
 def test_api_needs_neither_click_nor_sympy():
     assert not modules_after("import costmodel\ncostmodel.predict('8b', 'ddr5').tps.expected") & {"click", "sympy", "numpy", "jinja2"}
+
+
+ROOMS = ["language", "schema", "importers", "library", "compile", "solve", "report", "cli"]
+"""From left to right: nothing imports from its right. (`library` reads files through `importers`, which see it only as an argument.)"""
+
+
+def test_imports_go_one_way():
+    root = Path(costmodel.__file__).parent
+    wrong = []
+    for file in root.rglob("*.py"):
+        parts = file.relative_to(root).parts
+        room = parts[0].removesuffix(".py")
+        if room not in ROOMS:
+            continue
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                inside = list(parts[: len(parts) - node.level]) + (node.module or "").split(".")
+                target = next((p for p in inside if p in ROOMS), room)
+                if ROOMS.index(target) > ROOMS.index(room):
+                    wrong.append((str(file), node.module))
+    assert not wrong
