@@ -148,7 +148,7 @@ def cached_runnable(model: str, hardware: str, engine, techniques, devices: int,
 
         library = library or shared()
         runnable, files = build_with_files(Case(model, hardware, engine, techniques, devices, sets), library)
-        folders = [root / f for root in library.roots for f in FOLDERS.values()]
+        folders = [root / f for root in library.roots for f in ("", *FOLDERS.values())]
         folders += {file.parent for file in files if foreign(file)}  # weights that arrive beside a config change what it says
         save(request, runnable.text, files, folders)
         return runnable

@@ -425,3 +425,8 @@ def test_a_type_that_nothing_lists_is_read_by_its_class(tmp_path):
     assert inspect_model(write(tmp_path, {**bare, "architectures": ["LlamaForCausalLM"]}, "bare"))["params"] == BODY + REST
     with pytest.raises(SpecError, match="`unheard_of` is not known"):
         inspect_model(write(tmp_path, {**LLAMA, "model_type": "unheard_of", "architectures": ["UnheardForCausalLM"]}, "other"))
+
+
+def test_config_groups_of_nothing(tmp_path):
+    with pytest.raises(SpecError, match="config_groups"):
+        quantized(tmp_path, {"quant_method": "compressed-tensors", "config_groups": {"group_0": None}})

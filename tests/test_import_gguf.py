@@ -352,3 +352,12 @@ def test_experts_from_file_and_config_move_the_same_activations(tmp_path):
     one, two = (costmodel.predict(str(p), "ddr5", techniques="flash-attention") for p in (path, tmp_path / "config.json"))
     assert one.prefill.flops == two.prefill.flops
     assert one.decode.bytes_by.activations == pytest.approx(two.decode.bytes_by.activations, rel=0.02)
+
+
+def test_layers_of_other_heads_split_over_devices_by_their_own(tmp_path):
+    """Over four devices, eight key/value heads fall to two each, two heads to one each."""
+    tensors = [*EDGES, HEAD, *attention(0, kv=256), *mlp(0), *attention(1, kv=64), *mlp(1)]
+    path = str(write_gguf(tmp_path / "heads.gguf", keys("deci", attention__head_count_kv=[8, 2]), tensors))
+    one, four = (costmodel.predict(path, "rtx4090", devices=n, prompt=1000, output=1).memory.kv_bytes for n in (1, 4))
+    cells = one / (2 * 2 * 32 * (8 + 2))
+    assert four == pytest.approx(cells * 2 * 2 * 32 * (2 + 1))

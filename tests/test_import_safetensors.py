@@ -262,3 +262,19 @@ def test_a_cut_download_says_what_is_missing(tmp_path):
     path.write_bytes(path.read_bytes()[:-1000])
     with pytest.raises(SpecError, match="1,000 of"):
         inspect_model(str(path))
+
+
+@pytest.mark.parametrize(
+    "swap",
+    [("self_attn.o_proj", "self_attn.wo"), ("mlp.down_proj", "mlp.w_out"), ("mlp.", "mixer."), ("self_attn.", "norm_attn_norm.attn.")],
+)
+def test_tensors_under_other_names_keep_their_bytes(tmp_path, swap):
+    tensors = {n.replace(*swap) if ".1." in n or ".3." in n or swap[0] != "mlp." else n: t for n, t in llama().items()}
+    found = inspect_model(str(folder(tmp_path, tensors)))
+    assert found["weights_bytes"] == pytest.approx(2 * (BODY + REST)) and found["params"] == BODY + REST
+
+
+def test_a_config_of_fewer_layers_is_another_models(tmp_path):
+    home = folder(tmp_path, {**llama(), "model.layers.9.mlp.up_proj.weight": ("BF16", [512, 256])}, num_hidden_layers=1)
+    with pytest.raises(SpecError, match="the files hold"):
+        inspect_model(str(home / "model.safetensors"))

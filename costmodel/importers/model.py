@@ -49,6 +49,8 @@ def model_fields(path: Path, library, family: str | None = None, name: str | Non
     data = load_json(config)
     fields, files, places = _config(data, config, library, family, name)
     found = weights or beside(config)
+    if found is None and len(list(config.parent.glob("model*.safetensors"))) > 1:
+        fields["description"] += "; several safetensors files and no index: sizes from the config alone"
     if found is not None:
         files = (*files, *add_weights(fields, found, library, weights is not None, packed_bits(data)))
     fields["description"] = printable(fields["description"], MAX_NOTE)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from fnmatch import translate
 
 MAX_PATTERN = 200
-MAX_ENTRIES = 200_000
+MAX_ENTRIES = 20_000
 MAX_TESTS = 64
 """Patterns that are tried on every module; names without wildcards are looked up, however many."""
 MAX_ENDS = 2000
@@ -30,8 +30,10 @@ class Modules:
         self.ends: tuple[str, ...] = ()
         self.unread: list[str] = []
         for entry in entries[:MAX_ENTRIES]:
-            if isinstance(entry, str):
+            if isinstance(entry, str) and len(entry) <= MAX_PATTERN:
                 self._add(entry.strip())
+            elif isinstance(entry, str):
+                self.unread.append(entry[:60])
 
     def __bool__(self) -> bool:
         """Whether anything is listed."""
@@ -54,7 +56,7 @@ class Modules:
         if len(self.tests) < MAX_TESTS and len(entry) <= MAX_PATTERN:
             if entry.startswith("re:"):
                 safe = _regex(entry[3:])
-            elif entry.count("*") <= 4:
+            elif entry.count("*") <= 3:
                 safe = re.compile(f"{translate(entry)}|{translate(entry + '.*')}")
         if safe is None:
             self.unread.append(entry[:60])

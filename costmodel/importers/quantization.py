@@ -85,7 +85,9 @@ def groups_of(stated: Mapping) -> list[Group]:
     if str(stated.get("quant_algo")) == MIXED:
         return [Group(None, stated, MIXED)]
     if isinstance(groups, Mapping) and groups:
-        entries = [g for g in groups.values() if isinstance(g, Mapping)][:64]
+        entries = [g for g in groups.values() if isinstance(g, Mapping)][:8]
+        if not entries:
+            return [Group(None, stated, method)]
         several = len({str(g.get("weights")) for g in entries}) > 1
         return [
             Group(_targets(g) if several else None, {**stated, "config_groups": {"group_0": g}}, method)

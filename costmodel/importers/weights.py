@@ -13,6 +13,8 @@ from .count import params_by_role
 from .safetensors import Safetensors, Tensor, read_safetensors
 
 LAYER = re.compile(r"(?:^|\.)(?:layers|h|blocks|layer)\.(\d{1,6})\.")
+MOST_BEYOND = 4
+"""Layers that only predict further tokens, at most."""
 INDEX = "model.safetensors.index.json"
 
 
@@ -49,6 +51,9 @@ def held(path: Path, library, layers: int | None = None, bits: int = 4) -> Held:
     role_of = _matcher(layout.tensors)
     overhead = _matcher(dict.fromkeys(layout.overhead, "yes"))
     unused = 0
+    last = max((int(m.group(1)) for t in file.tensors if (m := LAYER.search(t.name))), default=0)
+    if layers is not None and last >= layers + MOST_BEYOND:
+        layers = None  # that many are no layers beside the model's: the config is another one's
     groups: dict[str, int] = {}
     weights: dict[str, int] = {}
     for tensor in file.tensors:
@@ -67,7 +72,7 @@ def _weights(tensor: Tensor, packed: dict[str, dict[str, int]], bits: int) -> in
     for pattern, widths in packed.items():
         if tensor.dtype in widths and fnmatchcase(tensor.name, pattern):
             count = widths[tensor.dtype]
-            return tensor.elements * count * 4 // bits if tensor.dtype == "I32" else tensor.elements * count
+            return tensor.elements * count * 4 // bits if tensor.dtype in ("I32", "U32") else tensor.elements * count
     return tensor.elements
 
 
@@ -118,9 +123,11 @@ def add_weights(fields: dict[str, Any], path: Path, library, explicit: bool, bit
     fields["checks"] = {"params": f"{want} +- 0.5%"}
     ref = f"{len(found.file.tensors):,} tensors of {path.name}, {found.file.tensor_bytes:,} B"
     fields["sources"]["weights"] = {"kind": "datasheet", "ref": ref}
+    for note in found.file.notes[:2]:
+        _say(fields, note)
     if found.unused:
         _say(fields, f"{found.unused:,} B of layers beyond the model's (prediction of further tokens) are left out")
-    return tuple(found.file.files)
+    return (path, *found.file.files)
 
 
 def _widths(fields: dict[str, Any], found: Held, roles: dict[str, float], twice: int) -> dict[str, str]:
@@ -134,11 +141,13 @@ def _widths(fields: dict[str, Any], found: Held, roles: dict[str, float], twice:
         sizes["head"] = table or sizes.get("embed", 0)
         width = sizes["head"] / params["head"] if params.get("head") else 0
         sizes.pop("embed", None)
-    missing = {g for g, n in params.items() if n and not sizes.get(g)}
-    spare = sum(size for g, size in sizes.items() if not params.get(g))
-    widths = {g: size / params[g] for g, size in sizes.items() if size and params.get(g)}
-    if missing and spare:
-        widths |= dict.fromkeys(sorted(missing), spare / sum(params[g] for g in missing))
+    counts = {**found.weights, "head": params.get("head", 0)} if fields["dims"].get("tied") else dict(found.weights)
+    alike = {g for g in sizes if params.get(g) and abs(counts.get(g, 0) - params[g]) <= 0.005 * params[g]}
+    widths = {g: sizes[g] / params[g] for g in sorted(alike)}
+    others = {g: n for g, n in params.items() if n and g not in alike}  # names are ambiguous there: one width for all of them
+    spare = sum(size for g, size in sizes.items() if g not in alike)
+    if others and spare:
+        widths |= dict.fromkeys(sorted(others), spare / sum(others.values()))
     if fields["dims"].get("tied") and width:
         widths["embed"] = width
     return {g: f"{w:.17g} B" for g, w in widths.items()}

@@ -30,6 +30,8 @@ def import_files(files, output: str | None, name: str | None, family: str | None
         raise problem("-o names a document or a folder", help="leave it out to print")
     targets = [_target(Path(output), called, len(made) > 1) for called, _, _ in made]
     for target in targets:
+        if target.is_dir():
+            raise problem(f"`{target}` is a folder", help="give a name that ends in .yaml")
         if _there(target) and not force:
             raise problem(f"`{target}` is there already", help="--force replaces it")
         if targets.count(target) > 1:
