@@ -122,7 +122,8 @@ def test_inspect_says_what_llama_cpp_allocates(home):
 
 
 def test_files_stand_in_for_models_everywhere(home):
-    assert "tok/s" in run("check", "5", "--model", "tiny.gguf", "--hw", "ddr5") or True
+    assert "5.00 tok/s per user: slow" in run("check", "5", "--model", "tiny.gguf", "--hw", "ddr5")
+    assert "impossible" in run("check", "1e9", "--model", "tiny.gguf", "--hw", "ddr5", code=1)
     rows = json.loads(run("matrix", "--model", "tiny.gguf", "--model", "./tiny-llama", "--hw", "ddr5", "--format", "json"))["rows"]
     assert len(rows) == 2
     assert run("predict", "8b", "--hw", "ddr5", "-t", "speculative-decoding:draft=./tiny.gguf")

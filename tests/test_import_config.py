@@ -94,10 +94,6 @@ def test_the_written_document_reads_back_the_same(name, tmp_path):
 FP8 = 1 + 4 / 16384
 
 
-def by_hand(inner: int, rest: int) -> dict:
-    return {"inner": inner, "rest": rest}
-
-
 @pytest.mark.parametrize(
     ("quantization", "width"),
     [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +13,6 @@ from .quantization import weights_of
 from .types import type_index
 from .variables import Variables, at, place_of
 
-Load = Callable[[str, str], Any]
 MAX_NOTE = 300
 _CLASS = re.compile(r"(ForCausalLM|LMHeadModel|ForConditionalGeneration)$")
 MAX_SHOWN = 2**20

@@ -11,6 +11,7 @@ from ..language.problem import SpecError, problem, suggest
 from ..library import FOLDERS
 from ..library import shared as library
 from ..sizes import billions, capacity, scaled
+from ..solve.counts import FOREVER
 from .table import text_table
 
 KIND_WORDS = ("dense", "moe", "mla", "hybrid", "ssm", "sliding", "vision")
@@ -115,7 +116,7 @@ def model_kinds(program) -> list[str]:
     words = ["moe" if program.active_params() < program.params() - program.params("vision") else "dense"]
     words += ["mla"] if "attn.latent" in roles else []
     words += ["hybrid" if attends else "ssm"] if recurrent else []
-    sliding = any("window" in r.args and r.resolve_arg("window", program.dims).value < 10**15 for r in rows)
+    sliding = any("window" in r.args and r.resolve_arg("window", program.dims).value < FOREVER for r in rows)
     words += ["sliding"] if sliding else []
     return words + (["vision"] if "vision" in roles else [])
 

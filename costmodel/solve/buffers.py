@@ -10,8 +10,7 @@ from ..compile.rows import Row
 from ..language.formula.fold import number
 from ..language.problem import Mark, Source, problem
 from ..library import Library
-
-FOREVER = 10**15
+from .counts import FOREVER
 
 
 class Run(NamedTuple):

@@ -10,6 +10,7 @@ from ..language.formula.fold import number
 _TOKEN = {"B": 1, "T": 1, "S": 0, "M": 1, "R": 1, "H": 1}
 _CACHED = {"B": 1, "T": 0, "S": 1, "M": 1, "R": 0, "H": 0}
 FOREVER = 10**15
+"""A window from which on a layer counts as full attention: the default of the attention operators."""
 
 
 def counts(program: Program) -> dict[str, Any]:
