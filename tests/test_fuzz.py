@@ -161,6 +161,12 @@ def validated(body: str) -> None:
         assert str(error)
 
 
+def test_an_empty_helper_formula_is_refused():
+    body = "schema: costmodel/operator@1\nname: x\ntitle: X\nlet:\n  seen:\n  over: seen + 1\nflops: over\n"
+    with pytest.raises(SpecError, match="want a formula, got nothing"):
+        validate(load(body.encode()), "operator")
+
+
 @settings(quick, max_examples=400)
 @given(mutated())
 def test_mutated_documents(body):

@@ -140,9 +140,18 @@ def _formula(value: Any) -> Node | None:
         raise refuse(str(error), error.help, error.column) from None
 
 
-Formula = Annotated[
-    Any, BeforeValidator(_formula), WithJsonSchema({"type": ["string", "number"], "description": "formula", "examples": ["2 * B * T * d"]})
-]
+_FORMULA = WithJsonSchema({"type": ["string", "number"], "description": "formula", "examples": ["2 * B * T * d"]})
+Formula = Annotated[Any, BeforeValidator(_formula), _FORMULA]
+
+
+def _expression(value: Any) -> Node:
+    if value is None:
+        raise refuse("want a formula, got nothing", "write `0` for none")
+    return _formula(value)  # type: ignore[return-value]
+
+
+Expression = Annotated[Any, BeforeValidator(_expression), _FORMULA]
+"""A formula that cannot be left empty: the entries of a mapping of formulas."""
 
 
 def _time(value: Any) -> Node | None:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, WithJsonSchema
 
-from .common import Doc, Formula, Ident, Part, Text
+from .common import Doc, Expression, Formula, Ident, Part, Text
 
 
 def _listed(value: Any) -> Any:
@@ -51,7 +51,7 @@ class Piece(Part):
     count: Ident
     times: Formula = 1
     """How many a layer has (formula; `i` is the layer, from 0)."""
-    dims: dict[Ident, Formula] = {}
+    dims: dict[Ident, Expression] = {}
     """Dims of those blocks; layers where they differ become blocks of their own."""
 
 
@@ -85,13 +85,13 @@ class Family(Doc):
     text_family: str | None = None
     """The family of a nested config that has no `model_type`."""
     keys: dict[Ident, Key] = {}
-    let: dict[Ident, Formula] = {}
-    dims: dict[Ident, Formula] = {}
+    let: dict[Ident, Expression] = {}
+    dims: dict[Ident, Expression] = {}
     """Dims of the whole model."""
     parts: dict[str, Piece] = {}
-    requires: dict[str, Formula] = {}
+    requires: dict[str, Expression] = {}
     """Message to condition: a config for which it is 0 is refused."""
-    notes: dict[str, Formula] = {}
+    notes: dict[str, Expression] = {}
     """Message to condition: said of a config for which it is not 0."""
     modules: dict[str, tuple[str, ...]] = {}
     """Names of a role's modules inside a layer, where they are not the common ones: for lists of exceptions."""
@@ -104,5 +104,5 @@ class Tower(Doc):
 
     model_types: Names = ()
     keys: dict[Ident, Key] = {}
-    let: dict[Ident, Formula] = {}
+    let: dict[Ident, Expression] = {}
     params: Formula = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .common import Bytes, Doc, Dtype, Formula, Ident, Text
+from .common import Bytes, Doc, Dtype, Expression, Ident, Text
 
 
 class NumberFormat(Doc):
@@ -20,7 +20,7 @@ class NumberFormat(Doc):
     activations: Bytes | None = None
     """Bytes per activation element, where the format covers activations."""
     layout: Text = ""
-    let: dict[Ident, Formula] = {}
+    let: dict[Ident, Expression] = {}
     """Named helper formulas over the model's dims."""
     mix: dict[str, Any] | None = None
     """Role to format, or to `{format: share, …, format: rest}`."""

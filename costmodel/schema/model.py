@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import ConfigDict
 
-from .common import Bytes, Doc, Formula, Ident, Part, count
+from .common import Bytes, Doc, Expression, Formula, Ident, Part, count
 
 
 class Row(Part):
@@ -71,5 +71,5 @@ class Model(Doc):
     context: count() | None = None  # type: ignore[valid-type]
     """Longest context the model was made for, in tokens."""
     checks: Checks = Checks()
-    requires: dict[str, Formula] = {}
+    requires: dict[str, Expression] = {}
     """Message to formula of dims: a model for which one is zero is refused with the message."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from .common import Doc, Formula, Ident, Part
+from .common import Doc, Expression, Formula, Ident, Part
 
 
 class Traffic(Part):
@@ -42,7 +42,7 @@ class Operator(Doc):
 
     args: dict[Ident, Literal["dim", "count"] | Arg] = {}
     """Argument names: `dim` (required), or `{default: formula}`."""
-    let: dict[Ident, Formula] = {}
+    let: dict[Ident, Expression] = {}
     """Named helper formulas, usable in the others."""
     params: Formula = 0
     """Parameters stored; traffic is stated apart."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .common import Doc, Formula, Ident
+from .common import Doc, Expression, Formula, Ident
 from .family import Key, Names
 
 
@@ -12,17 +12,17 @@ class Recipe(Doc):
     methods: Names = ()
     """Values of `quant_method` (or of `quant_algo`)."""
     keys: dict[Ident, Key] = {}
-    let: dict[Ident, Formula] = {}
-    format: dict[str, Formula] = {}
+    let: dict[Ident, Expression] = {}
+    format: dict[str, Expression] = {}
     """Number formats with their conditions; the first that holds gives maths, kernels and the width of roles left alone."""
     bytes: Formula = None
     """Bytes per packed weight, scales and zero points included; without it the format's own."""
     roles: tuple[str, ...] = ("attn", "mlp", "expert", "shared", "mixer")
     """Roles that are packed."""
-    more: dict[str, Formula] = {}
+    more: dict[str, Expression] = {}
     """Further roles that are packed where a condition holds."""
     keep: Names = ()
     """Keys that list modules left at 16 bits (`*`: the config itself, whose entries name modules)."""
-    kv: dict[str, Formula] = {}
+    kv: dict[str, Expression] = {}
     """Number formats of the KV cache with their conditions."""
-    requires: dict[str, Formula] = {}
+    requires: dict[str, Expression] = {}

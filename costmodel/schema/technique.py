@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from .common import Doc, Formula, Ident, Part, Text, refuse
+from .common import Doc, Expression, Formula, Ident, Part, Text, refuse
 from .model import Row
 
 VERBS = ("drop", "insert", "format", "set", "replace", "scale", "add", "place", "model")
@@ -76,10 +76,10 @@ class Rewrite(Part):
     drop: bool = False
     insert: Insert | None = None
     format: FormatChange | None = None
-    set: dict[str, Formula] = {}
-    replace: dict[str, Formula] = {}
-    scale: dict[str, Formula] = {}
-    add: dict[str, Formula] = {}
+    set: dict[str, Expression] = {}
+    replace: dict[str, Expression] = {}
+    scale: dict[str, Expression] = {}
+    add: dict[str, Expression] = {}
     place: Place | None = None
     model: str | None = None
     """Another model stands in (the name of a model knob)."""
@@ -151,7 +151,7 @@ class Requires(Part):
     roles: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
-    conditions: dict[str, Formula] = {}
+    conditions: dict[str, Expression] = {}
     """Message to formula over dims and knobs; a zero value refuses with the message."""
 
 
