@@ -75,7 +75,8 @@ def build_with_files(case: Case, library: Library) -> tuple[Runnable, set]:
     sets = parse_sets(case.sets)
     model = load_spec(library, "model", case.model, tuple(sets.get("model", ())), "MODEL")
     hardware = load_spec(library, "hardware", case.hardware, tuple(sets.get("hw", ())), "--hw")
-    engine = load_spec(library, "engine", DEFAULT_ENGINE if case.engine is None else case.engine, tuple(sets.get("engine", ())), "--engine")
+    default = hardware.doc.engine or DEFAULT_ENGINE
+    engine = load_spec(library, "engine", default if case.engine is None else case.engine, tuple(sets.get("engine", ())), "--engine")
     uses = load_uses(library, case.techniques, sets.get("tech", ()), case.devices)
     machine = Machine(compile_program(model, uses, library), hardware, engine, case.devices)
     if uses:
@@ -127,8 +128,8 @@ def describe(machine: Machine, sets: tuple = ()) -> dict:
     program, hardware, engine = machine.program, machine.hardware, machine.engine
     stored = _stored(machine)
     capacity = machine.memory.capacity
-    span, prefill = machine.settings("span", ""), machine.settings("prefill_span", "")
-    overhead = machine.pass_overhead()
+    span, prefill = machine.setting("span"), machine.setting("prefill_span")
+    overhead = machine.fixed
     network = hardware.doc.links.get("network")
     embed = sum(sum(p.stored.values()) for p in machine.placed if p.row.role in ("embed", "pos"))
     return {
@@ -151,7 +152,8 @@ def describe(machine: Machine, sets: tuple = ()) -> dict:
         "context": program.model.doc.context,
         "span": (span.low, span.high) if span is not None else (1, 1),
         "prefill_span": (prefill.low, prefill.high) if prefill is not None else (1, 1),
-        "micro_batch": machine.settings("micro_batch", ""),
+        "chunk": machine.setting("chunk"),
+        "micro_batch": machine.setting("micro_batch"),
         "hidden": program.dims.get("d", program.dims.get("width", 0)),
         "overhead": overhead.value if isinstance(overhead, Num) else text(overhead),
         "layers": machine.layers(),
@@ -221,7 +223,7 @@ def _notes(machine: Machine) -> list[str]:
             notes.append(f"{what} {spec.name}: assumed, not sourced: {', '.join(assumed)}")
     if not any(k.startswith("compute") or k in machine.hardware.doc.compute for k in machine.hardware.doc.sources):
         notes.append(f"hardware {machine.hardware.name}: peak rates have no stated source")
-    if any(p.row.op == "attention-softmax" and p.row.symbols.get("spill") is None for p in machine.placed):
+    if any(p.row.op == "attention-softmax" and p.row.symbols.get("spill") is None for p in machine.placed) and not machine.fused:
         notes.append("attention is counted unfused (scores go through memory); `flash-attention` keeps them on the chip")
     return list(dict.fromkeys(notes))
 

@@ -21,7 +21,7 @@ class Emitter:
 
     def __init__(self, machine: Machine):
         self.machine = machine
-        self.coefs: dict[str, str] = {}  # expression over rates → variable
+        self.coefs = {f"r[{name!r}]": name for name in machine.free or ()}  # expression over rates → variable
 
     def source(self, meta: dict, children: dict[str, str]) -> str:
         """The whole module."""
@@ -159,7 +159,7 @@ class Emitter:
 
     def overheads(self) -> list[str]:
         """Fixed times of a pass."""
-        node = self.machine.pass_overhead()
+        node = self.machine.fixed
         return [] if node == Num(0) else [f"x += {python(node)}"]
 
     def floor_lines(self) -> list[str]:
