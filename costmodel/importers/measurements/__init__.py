@@ -11,8 +11,8 @@ from pathlib import Path
 from ...language.problem import Source
 from ..files import InputFile
 from ..jsontext import bad
+from .forms import read_source
 from .measurement import FIGURES, Measurement, Measurements
-from .table import read_table
 
 __all__ = ["FIGURES", "Measurement", "Measurements", "read_measurements", "read_text"]
 
@@ -48,4 +48,4 @@ def decoded(raw: bytes, name: str) -> str:
 def read_text(text: str, name: str, fill: dict | None = None) -> Measurements:
     """The measurements in a text; `name` stands in messages."""
     source = Source(name, text.replace("\r\n", "\n").replace("\r", "\n").translate(_BREAKS))
-    return read_table(source, fill)
+    return read_source(source, fill)

@@ -54,6 +54,9 @@ class Measurement:
     kv_dtype: str | None = None
     flash_attn: bool | None = None
     gpu_layers: int | None = None
+    ubatch: int | None = None
+    """Most tokens of a prefill step."""
+    threads: int | None = None
     prompt: int | None = None
     context: int | None = None
     output: int | None = None
@@ -62,6 +65,8 @@ class Measurement:
     prefill_sd: float | None = None
     decode_tps: float | None = None
     decode_sd: float | None = None
+    whole_run: bool | None = None
+    """Whether `decode_tps` is all output tokens over the whole time, prefill and waiting included."""
     total_tps: float | None = None
     """Prompt and output tokens together over the whole time."""
     ttft_s: float | None = None

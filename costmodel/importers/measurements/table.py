@@ -1,14 +1,17 @@
-"""Tables of measurements: CSV with headings, delimited by comma, semicolon or tab."""
+"""Tables of measurements: rows of cells under headings, from CSV (comma, semicolon, tab) or from markdown."""
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from ...language.problem import Mark, Problem, Source, SpecError, problem, suggest
+from ...language.problem import Mark, Source, problem
+from .collect import Collector
 from .columns import BY_NAME, Column, plain
-from .measurement import FIGURES, Measurement, Measurements
+from .measurement import FIGURES
 from .values import read_value
 
 ROWS = 200_000
@@ -18,38 +21,20 @@ CELLS = 512
 DELIMITERS = ",;\t"
 
 
+class Record(NamedTuple):
+    """Cells of a table's row, and the line that it starts on."""
+
+    line: int
+    cells: list[str]
+
+
 def delimiter_of(line: str) -> str:
     """The delimiter that stands most often in a heading."""
     return max(DELIMITERS, key=line.count)
 
 
-def read_table(source: Source, fill: dict | None = None) -> Measurements:
-    """The measurements of a table with headings. `fill` gives fields for rows that leave them blank.
-
-    Raises SpecError for all cells that cannot be read, each with its line and column, and for rows without model,
-    machine or measured figure.
-    """
-    start = next((i for i, line in enumerate(source.lines) if line.strip()), 0)
-    mark = delimiter_of(source.lines[start] if source.lines else "")
-    records = _records(source, mark)
-    heading = next(records, (1, []))[1]
-    columns = _columns(source, start, heading)
-    done = Measurements(layout="csv", notes=_ignored(heading, columns))
-    problems: list[Problem] = []
-    for line, cells in records:
-        values, faults = _values(source, line, cells, columns, mark)
-        problems += faults
-        row = complete(values, Mark(source, line, 1), fill)
-        if not faults and (lack := lacking(row)):
-            problems.append(lack)
-        done.append(row)
-    if problems:
-        raise SpecError(problems)
-    return done
-
-
-def _records(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """(first line, cells) of each record that is not empty."""
+def csv_records(source: Source, delimiter: str) -> Iterator[Record]:
+    """Each record of a CSV text that is not empty."""
     reader = csv.reader(io.StringIO("\n".join(source.lines)), delimiter=delimiter, skipinitialspace=True)
     line, count = 1, 0
     try:
@@ -59,19 +44,68 @@ def _records(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
                 if count > ROWS + 1 or len(cells) > CELLS:
                     limit = f"{ROWS:,} rows" if count > ROWS + 1 else f"{CELLS} columns"
                     raise problem(f"more than {limit}", Mark(source, line, 1), "split the file")
-                yield line, cells
+                yield Record(line, cells)
             line = reader.line_num + 1
     except csv.Error as error:
         raise problem(f"bad CSV: {error}", Mark(source, line, 1)) from None
 
 
-def _columns(source: Source, start: int, heading: list[str]) -> list[Column | None]:
-    columns = [BY_NAME.get(plain(name)) for name in heading]
-    names = [c.name for c in columns if c]
-    twice = next((n for i, n in enumerate(names) if n in names[:i]), None)
-    if twice:
-        raise problem(f"two columns mean `{twice}`", Mark(source, start + 1, 1), "keep one of them")
-    return columns
+_RULE = re.compile(r"\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*")
+
+
+def markdown_cells(line: str) -> list[str] | None:
+    """The cells of a markdown table's row, `\\|` being a bar; None for other text, `[]` for the rule under headings."""
+    text = line.strip().removeprefix("> ").strip()
+    if not text.startswith("|") or len(text) < 3:
+        return None
+    if _RULE.fullmatch(text):
+        return []
+    body = text[1:-1] if text.endswith("|") else text[1:]
+    return [cell.replace("\\|", "|").strip(" *`") for cell in re.split(r"(?<!\\)\|", body)][:CELLS]
+
+
+def known_heading(heading: list[str]) -> bool:
+    """Whether a table with these headings is one of ours: a measured figure is among them."""
+    fields = {column.field for name in heading if (column := BY_NAME.get(plain(name)))}
+    return bool(fields & set(FIGURES))
+
+
+class OwnTable:
+    """A table whose headings are :data:`~.columns.COLUMNS`; rows go into a collector."""
+
+    def __init__(self, out: Collector, heading: Record, delimiter: str = "|"):
+        self.out, self.delimiter = out, delimiter
+        self.heading = heading.cells
+        self.columns = [BY_NAME.get(plain(name)) for name in heading.cells]
+        names = [c.name for c in self.columns if c]
+        twice = next((n for i, n in enumerate(names) if n in names[:i]), None)
+        if twice:
+            raise problem(f"two columns mean `{twice}`", Mark(out.source, heading.line, 1), "keep one of them")
+        out.notes += _ignored(heading.cells, self.columns)
+
+    def row(self, record: Record, known: dict | None = None) -> None:
+        """One row; `known` are facts from the text around it."""
+        faults = len(self.out.problems)
+        values = self._values(record)
+        if len(self.out.problems) == faults:
+            self.out.add(record.line, values, known)
+
+    def _values(self, record: Record) -> dict:
+        out, values = self.out, {}
+        line, cells = record
+        if any(c.strip() for c in cells[len(self.columns) :]):
+            message = f"{len(cells)} cells under {len(self.columns)} headings"
+            out.fault(message, Mark(out.source, line, 1), "quote a cell that holds the delimiter")
+            return {}
+        for index, (cell, column) in enumerate(zip(cells, self.columns, strict=False)):
+            if column is None:
+                continue
+            try:
+                values[column.field] = read_value(column.kind, cell, self.delimiter == ";")
+            except ValueError as error:
+                at = _place(out.source, line, index, self.delimiter)
+                out.fault(f"column `{self.heading[index].strip()[:40]}`: {cell.strip()[:40]!r}: {error}", at)
+        return values
 
 
 def _ignored(heading: list[str], columns: list[Column | None]) -> list[str]:
@@ -83,57 +117,17 @@ def _ignored(heading: list[str], columns: list[Column | None]) -> list[str]:
     return [f"{len(lost)} column{'s are' if len(lost) > 1 else ' is'} ignored: {shown}"]
 
 
-def _values(source: Source, line: int, cells: list[str], columns: list[Column | None], delimiter: str):
-    """(values by field, problems) of one record."""
-    values, problems = {}, []
-    if len(cells) > len(columns) and any(c.strip() for c in cells[len(columns) :]):
-        message = f"{len(cells)} cells under {len(columns)} headings"
-        problems.append(Problem(message, Mark(source, line, 1), "quote a cell that holds the delimiter"))
-        return values, problems
-    for index, (cell, column) in enumerate(zip(cells, columns, strict=False)):
-        if column is None:
-            continue
-        try:
-            values[column.field] = read_value(column.kind, cell, delimiter == ";")
-        except ValueError as error:
-            at = _place(source, line, index, delimiter)
-            problems.append(Problem(f"column `{column.name}`: {cell.strip()[:40]!r}: {error}", at))
-    return values, problems
-
-
 def _place(source: Source, line: int, index: int, delimiter: str) -> Mark:
     """Where the cell with an index starts, in a record that starts on a line."""
     text = "\n".join(source.lines[line - 1 :][:200])
-    position, quoted = 0, False
-    for position, char in enumerate(text):
+    index += delimiter == "|" and text.lstrip().startswith("|")
+    at, quoted = 0, False
+    for at, char in enumerate(text):  # noqa: B007
         if not index:
             break
         if char == '"':
             quoted = not quoted
         elif char == delimiter and not quoted:
             index -= 1
-    before = text[:position].split("\n")
+    before = text[:at].split("\n")
     return Mark(source, line + len(before) - 1, len(before[-1]) + 1)
-
-
-def complete(values: dict, mark: Mark, fill: dict | None) -> Measurement:
-    """A measurement of the fields that are known, blanks filled."""
-    known = {k: v for k, v in values.items() if v is not None}
-    return Measurement(source=mark, **({k: v for k, v in (fill or {}).items() if v is not None} | known))
-
-
-def lacking(row: Measurement) -> Problem | None:
-    """What a row lacks to be compared with a prediction, or None."""
-    if row.model is None and row.params is None:
-        return Problem("no model", row.source, "fill the column `model` (or `params_B`), or give `--model`")
-    if row.hardware is None and row.bandwidth is None:
-        return Problem("no machine", row.source, "fill the column `hardware` (or `bandwidth`), or give `--hw`")
-    if all(getattr(row, name) is None for name in FIGURES):
-        return Problem("no measured figure", row.source, "fill `decode_tok_s`, `prefill_tok_s`, `ttft_ms` or `tpot_ms`")
-    return None
-
-
-def unknown_heading(source: Source, heading: list[str]) -> SpecError:
-    """The error for a table none of whose headings is known."""
-    first = next((h for h in heading if h.strip()), "")
-    return problem("no heading of this table is known", Mark(source, 1, 1), suggest(plain(first), BY_NAME))

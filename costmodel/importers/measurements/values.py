@@ -83,7 +83,7 @@ def _measure(kind: str, text: str, comma: bool) -> float:
     if unit not in units:
         raise ValueError(f"no unit `{unit}`; want " + ", ".join(f"`{u}`" for u in list(units)[1:6]) + " or none")
     value = float(match[1]) * units[unit]
-    spread = kind == "spread" or kind == "params"
-    if not (0 <= value if spread else 0 < value) or value > _MOST:
+    spread = kind in ("spread", "params")
+    if value < 0 or (value == 0 and not spread) or value > _MOST:
         raise ValueError("want a number of 0 or more" if spread else "want a number above 0")
     return float(round(value)) if kind == "params" else value
