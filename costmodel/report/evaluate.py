@@ -162,16 +162,7 @@ def percent(share: float, sign: bool = False) -> str:
 
 def _listed(rows: list[Row], t: Texts, title: str, head: str, key: str) -> dict:
     """Rows one by one: which, what was measured, what `key` says, and the error (or how far above the ceiling)."""
-    headers = [
-        t["id"],
-        t["phase"],
-        t["model"],
-        t["hardware"],
-        t["engine"],
-        t["measured"],
-        t[head],
-        t["error" if key == "expected" else "over"],
-    ]
+    names = ("id", "phase", "model", "hardware", "engine", "measured", head, "error" if key == "expected" else "over")
     body = []
     for row in rows[:LISTED]:
         labels = [_cut(row.get(name)) for name in ("model", "hardware", "engine")]
