@@ -252,7 +252,7 @@ def check(tok_s, model, hardware, techniques, engine, prompt, output, context, b
 @main.command("list")
 @click.argument("kind", required=False)
 @click.argument("pattern", required=False)
-@click.option("--filter", "filters", multiple=True, metavar="COND", help="Keep rows: `params<10B`, `kind=*moe*`, `context>=128000`.")
+@click.option("--filter", "filters", multiple=True, metavar="COND", help="Keep rows: `params<10B`, `kind=*moe*`, `capacity>=24GB`.")
 @click.option("--sort", metavar="FIELD", help="Sort rows by a field; `-FIELD` for descending.")
 @click.option("--format", "fmt", type=click.Choice(["text", "json"]), default="text")
 def list_(kind, pattern, filters, sort, fmt):
