@@ -10,7 +10,7 @@ from ..compile.machine import device_tier
 from ..language.problem import SpecError, problem, suggest
 from ..library import FOLDERS
 from ..library import shared as library
-from ..sizes import billions, capacity, scaled
+from ..sizes import billions, capacity, scaled, seconds
 from ..solve.counts import FOREVER
 from .table import text_table
 
@@ -153,4 +153,6 @@ def _columns(kind: str, spec) -> dict:
     if kind == "format":
         bits = f"{8 * doc.size / doc.block:.4g}" if doc.block and doc.size else "mix"
         return {"title": doc.label(), "bits": bits, "family": doc.family}
+    if kind == "link":
+        return {"title": doc.label(), "bandwidth": f"{doc.bandwidth / 1e9:.4g} GB/s", "latency": seconds(doc.latency)}
     return {"title": doc.label()}
