@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 
 from .language.merge import merge, override
-from .language.problem import Mark, Source, SpecError, nearest, problem, suggest
+from .language.problem import Mark, Source, nearest, problem, suggest
 from .language.yamlread import MAX_BYTES, Document, parse, read_text
 
 FOLDERS = {
@@ -25,6 +25,7 @@ FOLDERS = {
     "tower": "towers",
     "layout": "layouts",
     "recipe": "recipes",
+    "link": "links",
 }
 _SUFFIXES = (".yaml", ".yml", ".json", ".gguf", ".safetensors")
 
@@ -278,11 +279,25 @@ class Library:
             merged = merge(merged, document)
         for path, value, where in sets:
             merged = override(merged, path, value, where)
+        merged, named = self._links(merged) if kind == "hardware" else (merged, ())
         doc = validate(merged, kind)
         check_dimensions(kind, doc, merged)
         lineage = tuple(d.data.get("name") for _, d in chain)
-        files = (*(f for f, _ in chain), *(extra for f, _ in chain for extra in self._read_with.get(f.absolute(), ())))
+        files = (*(f for f, _ in chain), *(extra for f, _ in chain for extra in self._read_with.get(f.absolute(), ())), *named)
         return Spec(kind, doc, merged, files, lineage)
+
+    def _links(self, document: Document) -> tuple[Document, list[Path]]:
+        """Links of a machine that are given by name, as what their documents state; and those documents."""
+        links = document.data.get("links")
+        given = {k: v for k, v in links.items() if isinstance(v, str)} if isinstance(links, dict) else {}
+        found, files = {}, []
+        for which, name in given.items():
+            spec = self.load("link", name, mark=document.mark(("links", which)))
+            found[which] = {field: spec.document.data[field] for field in ("bandwidth", "latency") if field in spec.document.data}
+            files += spec.files
+        if not found:
+            return document, files
+        return Document({**document.data, "links": {**links, **found}}, document.marks, document.source), files
 
     def _chain(self, kind: str, file: Path, kind_of, mark: Mark | None = None) -> list[tuple[Path, Document]]:
         chain: list[tuple[Path, Document]] = []

@@ -146,7 +146,7 @@ def describe(machine: Machine, sets: tuple = ()) -> dict:
         "unread": embed,
         "file_size": sum(stored.values()),
         "capacity": capacity,
-        "usable": None if capacity is None else capacity * hardware.doc.usable,
+        "usable": None if capacity is None else max(0, capacity * hardware.doc.usable - (machine.memory.reserve or 0)),
         "tiers": _tiers(hardware),
         "network": None if network is None else (network.bandwidth, network.latency),
         "context": program.model.doc.context,
@@ -184,8 +184,10 @@ def _titles(spec: Spec) -> dict:
 
 
 def _tiers(hardware: Spec) -> dict:
+    """Bytes that may be used of each lower tier."""
     host = hardware.doc.host
-    return {n: t.capacity for n, t in (("host", host.dram), ("disk", host.disk)) if t is not None}
+    tiers = {n: t for n, t in (("host", host.dram), ("disk", host.disk)) if t is not None}
+    return {n: None if t.capacity is None else max(0, t.capacity - (t.reserve or 0)) for n, t in tiers.items()}
 
 
 def _devices(machine: Machine) -> int:

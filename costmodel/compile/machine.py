@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..language.formula import Name, Node, Num, names
-from ..language.formula.fold import bind, number
+from ..language.formula.fold import number
 from ..language.formula.nodes import Bin
 from ..language.problem import Problem, SpecError
 from ..library import Spec
-from ..schema.names import BOUNDS
+from .placement import Placed, copied, split
 from .program import Program
 from .rows import Row
 from .tuning import Tuning
@@ -30,21 +30,6 @@ TERM_NAMES = {
     "hs": "holds.state",
     "ws": "workspace",
 }
-
-
-class Placed:
-    """One row on one unit (`device` or `host`): bound terms, math type, efficiencies, and shares streamed from tiers."""
-
-    __slots__ = ("bits", "eff", "math", "rate", "repeat", "row", "stored", "streams", "terms", "unit")
-
-    def __init__(self, row: Row, unit: str, repeat: int, terms: dict):
-        self.row, self.unit, self.repeat, self.terms = row, unit, repeat, terms
-        self.math = "fp16"
-        self.rate: Node = Num(1)
-        self.eff: dict[str, Node] = {}
-        self.streams: dict[str, float] = {}  # "weights@host": share
-        self.stored: dict[str, float] = {}
-        self.bits = 0.0
 
 
 class Machine:
@@ -109,23 +94,23 @@ class Machine:
         if stored < 0:
             raise SpecError(Problem(f"{row.block}.{row.name}: stores {stored:g} bytes", row.mark))
         self._once_per_pass(row, terms)
-        repeat = self.program.repeat(row)
-        device = Placed(row, "device", repeat, terms)
-        device.stored = {"device": stored * repeat}
-        placed = [device]
-        for what, tier, share, mode, mark in row.place:
-            self._tier(tier, mode, mark)
-            if what == "weights":
-                device.stored = {"device": stored * repeat * (1 - share), tier: stored * repeat * share}
-            if mode == "compute":
-                host = Placed(row, "host", repeat, {k: _times(share, n) for k, n in terms.items()})
-                device.terms = {k: _times(1 - share, n) for k, n in terms.items()}
-                placed.append(host)
-            else:
-                device.streams[f"{what}@{tier}"] = share
+        for place in row.place:
+            self._tier(place.tier, place.mode, place.mark)
+        placed = split(row, self.program.repeat(row), terms, stored)
+        copies = self.setting("op_offload")
+        if copies and any(p.unit == "host" for p in placed) and self._copies_over():
+            placed = [p for item in placed for p in copied(item, copies, self.setting("micro_batch"))]
         for item in placed:
             self._finish(item)
         return [p for p in placed if any(n != Num(0) for n in p.terms.values()) or any(p.stored.values())]
+
+    def _copies_over(self) -> bool:
+        """Whether there is a link over which weights on the host could be copied to the device."""
+        host, links = self.hardware.doc.host, self.hardware.doc.links
+        if host.dram is None or "host" not in links:
+            return False
+        self.rates["host"] = min(links["host"].bandwidth, host.dram.bandwidth)
+        return True
 
     def _once_per_pass(self, row: Row, terms: dict) -> None:
         """Weight bytes move once per pass, whatever a technique makes of them."""
@@ -225,17 +210,19 @@ class Machine:
                         raise SpecError(
                             Problem(f"`{use.name}` needs {field[:-1]} `{name}`, which {self.hardware.name} does not have", mark, help, also)
                         )
-        if any(p.terms["l"] != Num(0) or p.terms["h"] != Num(0) for p in self.placed):
-            link = doc.links.get("peer")
-            if link is None:
-                raise SpecError(
-                    Problem(
-                        f"{self.hardware.name} has no peer link between devices",
-                        self.hardware.mark("links"),
-                        "give `links: {peer: {bandwidth: …}}`",
-                    )
-                )
-            self.rates["peer"], self.rates["peer_latency"] = link.bandwidth, link.latency
+        for item in self.placed:
+            if item.terms["l"] != Num(0) or item.terms["h"] != Num(0):
+                self._link(item.row.link)
+
+    def _link(self, name: str) -> None:
+        """Rates of a link that rows use, refused where the machine has none."""
+        link = self.hardware.doc.links.get(name)
+        if link is None:
+            what = "peer link between devices" if name == "peer" else f"{name} link"
+            message, mark = f"{self.hardware.name} has no {what}", self.hardware.mark("links")
+            raise SpecError(Problem(message, mark, f"give `links: {{{name}: {{bandwidth: …, latency: …}}}}`"))
+        self.rates.setdefault(name, link.bandwidth)
+        self.rates[f"{name}_latency"] = link.latency
 
 
 def pick_rate(wanted: str, table) -> str | None:
@@ -253,10 +240,6 @@ def _special(field: str, row: Row, stores: bool) -> str:
     if field == "weights" and row.role.startswith("expert."):
         return "experts"
     return "attention" if field == "compute" and not stores and row.role.startswith("attn.") else field
-
-
-def _times(share: float, node: Node) -> Node:
-    return bind(Bin("*", Num(share), node), {}, BOUNDS)
 
 
 def device_tier(hardware: Spec):

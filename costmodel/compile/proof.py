@@ -30,7 +30,7 @@ def prove(machine: Machine, source: str) -> Runnable:
         try:
             rows = runnable.rows(B, T, S, R, B * T, B * R)
             total = runnable.step(B, T, S, R, B * T, B * R, runnable.c)
-            extra = (*runnable.held(B, S), runnable.scratch(B, T, S, R, B * T, B * R))
+            extra = (*runnable.held(B, S), *runnable.scratch(B, T, S, R, B * T, B * R))
             good = all(_sound(v) for row in rows for v in row) and all(map(_sound, (*total, *extra)))
         except _FAULTS:
             good = False

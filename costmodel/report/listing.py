@@ -11,7 +11,7 @@ from ..language.problem import Mark, Source, SpecError, problem, suggest
 from ..language.units import BYTE, BYTE_RATE, FLOP_RATE, UnitError, quantity
 from ..library import FOLDERS
 from ..library import shared as library
-from ..sizes import billions, capacity, scaled
+from ..sizes import billions, capacity, scaled, seconds
 from ..solve.counts import FOREVER
 from .table import text_table
 
@@ -181,4 +181,6 @@ def _columns(kind: str, spec) -> dict:
     if kind == "format":
         bits = f"{8 * doc.size / doc.block:.4g}" if doc.block and doc.size else "mix"
         return {"title": doc.label(), "bits": bits, "family": doc.family}
+    if kind == "link":
+        return {"title": doc.label(), "bandwidth": f"{doc.bandwidth / 1e9:.4g} GB/s", "latency": seconds(doc.latency)}
     return {"title": doc.label()}

@@ -102,6 +102,7 @@ def _used_dims(doc) -> set[str]:
     texts = [v for v in doc.dims.values() if isinstance(v, str)]
     for block in doc.blocks.values():
         used |= names(block.repeat) if isinstance(block.repeat, Node) else set()
+        used |= {n for node in block.span or () if isinstance(node, Node) for n in names(node)}
         for row in block.ops.values():
             used |= names(row.when) if isinstance(row.when, Node) else set()
             texts += [v for v in (row.model_extra or {}).values() if isinstance(v, str)]
@@ -197,7 +198,8 @@ def _technique(doc, formula) -> None:
             for row, entry in item.insert.rows.items():
                 _role(entry.role, formula, *path, "insert", "rows", row, "role")
         if item.place:
-            formula(item.place.share, env, COUNT, *path, "place", "share")
+            for field in ("share", "layers", "rest"):
+                formula(getattr(item.place, field), env, COUNT, *path, "place", field)
     formula(doc.devices, dict.fromkeys(doc.knobs, COUNT), COUNT, "devices")
     known = SCHEDULE | dict.fromkeys(doc.knobs, COUNT)
     _schedule(doc.schedule, known, formula)

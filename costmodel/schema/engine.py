@@ -84,6 +84,8 @@ class Settings(Part):
     prefill_span: Span | None = None
     micro_batch: count() | None = None  # type: ignore[valid-type]
     """Tokens that an operator works on at a time: what bounds its scratch memory."""
+    op_offload: count() | None = None  # type: ignore[valid-type]
+    """Passes of this many tokens or more copy the weights on the host to the device and compute there."""
 
 
 class Buffers(Part):

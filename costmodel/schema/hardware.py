@@ -14,6 +14,8 @@ class Memory(Part):
 
     capacity: Bytes | None = None
     bandwidth: ByteRate
+    reserve: Bytes | None = None
+    """What the operating system and other programs keep of the capacity, beside the `usable` share."""
 
 
 class Link(Part):

@@ -91,10 +91,10 @@ def beside_prefill(prediction) -> tuple[float, float]:
 def handoff_bytes(prediction) -> float:
     """KV and state bytes of the prompt, sent from the prefill to the decode machine."""
     runnable = prediction.runnable
-    kv, state, _, _ = runnable.held(prediction.plan[0], prediction.prompt)
+    held = sum(runnable.held(prediction.plan[0], prediction.prompt))
     if runnable.draft is not None:
-        kv += sum(runnable.draft.held(prediction.plan[0], prediction.prompt)[:2])
-    return kv + state
+        held += sum(runnable.draft.held(prediction.plan[0], prediction.prompt))
+    return held
 
 
 def handoff_seconds(prediction) -> float:
