@@ -263,6 +263,16 @@ class Library:
             spec.files += tuple(self._own(kind))
         return spec
 
+    def from_text(self, kind: str, text: str, name: str) -> Spec:
+        """A document that is written out here and lies in no file; `name` stands for it in messages."""
+        from .schema.dimensions import check_dimensions
+        from .schema.validate import kind_of, validate
+
+        file = Path(name).absolute()
+        if file not in self._documents:
+            self._documents[file] = parse(Source(name, text))
+        return self._finish(kind, Path(name), (), kind_of, validate, check_dimensions)
+
     def with_sets(self, spec: Spec, sets: tuple) -> Spec:
         """A loaded document with overrides."""
         from .schema.dimensions import check_dimensions
