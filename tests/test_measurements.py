@@ -67,7 +67,7 @@ def test_utf16_and_standard_input(monkeypatch):
 
 
 def test_units_in_cells():
-    text = "model,bandwidth,vram,params,size,ttft,prompt,prefill\n8b,1.8 TB/s,24 GiB,600M,4920 MB,1.5 s,8k,\"2,402.5\"\n"
+    text = 'model,bandwidth,vram,params,size,ttft,prompt,prefill\n8b,1.8 TB/s,24 GiB,600M,4920 MB,1.5 s,8k,"2,402.5"\n'
     (row,) = read_text(text, "x")
     assert facts(row, "bandwidth", "capacity", "params", "file_bytes") == (1.8e12, 24 * GiB, 6e8, 4.92e9)
     assert facts(row, "ttft_s", "prompt", "prefill_tps") == (1.5, 8192, 2402.5)
@@ -167,7 +167,13 @@ def test_llama_bench_json_after_log_lines():
     assert facts(pp, "model", "model_key", "weight_format", "hardware", "devices", "parallelism") == (
         "models/Qwen2.5-7B-Instruct-Q4_K_M.gguf", "qwen2 7B", "Q4_K_M", "NVIDIA GeForce RTX 4080", 2, "layer split",
     )  # fmt: skip
-    assert facts(pp, "prefill_tps", "prefill_sd", "kv_dtype", "ubatch", "flash_attn") == (7100.002165, 140.34152, "f16 K, q8_0 V", 512, True)
+    assert facts(pp, "prefill_tps", "prefill_sd", "kv_dtype", "ubatch", "flash_attn") == (
+        7100.002165,
+        140.34152,
+        "f16 K, q8_0 V",
+        512,
+        True,
+    )
     assert facts(tg, "devices", "context", "output", "decode_tps", "flash_attn") == (1, 4096, 128, 118.881588, None)
     assert facts(tg, "params", "file_bytes", "version", "batch") == (7615616512, 4677120000, "8cf427ff (5163)", 1)
 
@@ -175,12 +181,19 @@ def test_llama_bench_json_after_log_lines():
 def test_llama_bench_jsonl_is_as_json():
     items = json.loads((DATA / "llama-bench.json").read_text().partition("\n")[2])
     lines = "".join(json.dumps(item) + "\n" for item in items)
-    assert [facts(r, *FIGURES, "hardware") for r in read_text(lines, "x")] == [facts(r, *FIGURES, "hardware") for r in rows("llama-bench.json")]
+    assert [facts(r, *FIGURES, "hardware") for r in read_text(lines, "x")] == [
+        facts(r, *FIGURES, "hardware") for r in rows("llama-bench.json")
+    ]
 
 
 def test_llama_bench_csv_of_2023():
     pp, tg = rows("llama-bench-old.csv")
-    assert facts(pp, "backend", "hardware", "weight_format", "prefill_tps") == ("CUDA,BLAS", "NVIDIA GeForce RTX 3090 Ti", "Q4_0", 2413.341687)
+    assert facts(pp, "backend", "hardware", "weight_format", "prefill_tps") == (
+        "CUDA,BLAS",
+        "NVIDIA GeForce RTX 3090 Ti",
+        "Q4_0",
+        2413.341687,
+    )
     assert facts(tg, "hardware", "decode_tps", "output") == ("13th Gen Intel(R) Core(TM) i9-13900K", 132.052051, 128)
 
 
@@ -226,7 +239,9 @@ def test_timings_of_llama_cpp_and_ollama():
 
 
 def test_ollama_api():
-    text = '{"model": "llama3:8b", "prompt_eval_count": 20, "prompt_eval_duration": 100000000, "eval_count": 64, "eval_duration": 2000000000}'
+    text = (
+        '{"model": "llama3:8b", "prompt_eval_count": 20, "prompt_eval_duration": 100000000, "eval_count": 64, "eval_duration": 2000000000}'
+    )
     prefill, decode = read_text(text, "x", {"hardware": "h"})
     assert prefill.prefill_tps == pytest.approx(200) and decode.decode_tps == pytest.approx(32) and decode.model == "llama3:8b"
 
