@@ -143,13 +143,13 @@ def test_plot_is_written(tmp_path, suffix, head):
 
 def test_plot_draws_every_row_and_is_the_same_twice(tmp_path):
     pytest.importorskip("matplotlib")
-    rows = [*(row(3 + i, 4 + i) for i in range(7)), row(10, 5, ceiling=9, **{"class": "tpu"})]
+    rows = [*(row(3 + i, 4 + i) for i in range(7)), *(row(10, 5 + i, ceiling=9, **{"class": "tpu"}) for i in range(2))]
     for name in ("a.svg", "b.svg"):
         save_plot(rows, tmp_path / name)
     text = (tmp_path / "a.svg").read_text("utf-8")
     assert text == (tmp_path / "b.svg").read_text("utf-8")
     points = [len(re.findall("<use ", part)) for part in re.findall(r'<g id="PathCollection_\d+">.*?\n   </g>', text, re.S)]
-    assert sorted(points) == [1, 1, 7]  # the classes, and the ring
+    assert sorted(points) == [2, 2, 7]  # the classes, and the ring
 
 
 def test_plot_refuses(tmp_path):

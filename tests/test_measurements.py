@@ -134,6 +134,18 @@ def test_too_much_is_refused(monkeypatch):
     assert "field larger than field limit" in refused("model,hw,tok_s,notes\n8b,ddr5,4," + "x" * 200_000 + "\n")
 
 
+def test_long_files_take_linear_time():
+    from time import process_time
+
+    def spent(n: int) -> float:
+        start = process_time()
+        refused("model,hw,tok_s\n" + "8b,d,x\n" * n)
+        read_text("[" + '{"avg_ts": 1, "n_gen": 5},\n' * n + "{}]", "x", {"model": "m", "hardware": "h"})
+        return process_time() - start
+
+    assert spent(8000) < 12 * spent(2000) + 0.5
+
+
 def test_no_such_file_and_no_text(tmp_path):
     with pytest.raises(SpecError, match="no such file"):
         read_measurements(tmp_path / "none.csv")
@@ -277,7 +289,7 @@ def test_the_page_lists_every_column():
         assert f"| `{c.name}` | {c.unit} | {c.meaning} | {also} |" in page
 
 
-def test_importing_costmodel_reads_none_of_this():
+def test_reading_loads_nothing_heavy():
     import subprocess
 
     code = "import sys, costmodel.importers.measurements as m; m.read_text('model,hw,tok_s\\n8b,a,1\\n','x'); print(*sys.modules)"
