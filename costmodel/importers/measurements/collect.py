@@ -5,7 +5,6 @@ from __future__ import annotations
 from ...language.problem import Mark, Problem, Source, SpecError
 from .measurement import FIGURES, Measurement, Measurements
 
-
 PROBLEMS = 1000
 """Reading stops after so many problems."""
 
