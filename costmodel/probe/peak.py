@@ -9,12 +9,17 @@ from ..language.yamlread import parse, read_text
 from .facts import Cpu
 
 
+UNREAD, ASSUMED = 2e9, "assumed, not readable"
+"""A clock where none could be read."""
+
+
 class Peak(NamedTuple):
     """fp32 FLOP/s, how they come about, and the page that the FLOP per clock are from."""
 
     flops: float
     ref: str
     url: str | None = None
+    assumed: bool = False
 
 
 class Unit(NamedTuple):
@@ -26,10 +31,10 @@ class Unit(NamedTuple):
 
 
 def peak(cpu: Cpu, cores: float | None = None) -> Peak | None:
-    """The peak of `cores` cores (default: those of one socket); None where cores or clock are unknown."""
+    """The peak of `cores` cores (default: those of one socket); None where their number is unknown."""
     hertz, clock = _clock(cpu)
     count = cores or (cpu.cores and cpu.cores / cpu.sockets)
-    if not hertz or not count:
+    if not count:
         return None
     if len(cpu.parts) > 1:
         return _arm_mix(cpu, count, hertz, clock)
@@ -76,15 +81,15 @@ def _sum(parts: list[tuple[float, Unit]], hertz: float, clock: str) -> Peak:
     flops = sum(n * unit.flops for n, unit in parts) * hertz
     terms = " + ".join(f"{n:g} cores x {unit.flops} FLOP/clk ({unit.what})" for n, unit in parts)
     terms = f"({terms})" if len(parts) > 1 else terms
-    return Peak(flops, f"{terms} x {hertz / 1e9:.2f} GHz {clock} = {flops / 1e12:.3g} TFLOP/s fp32", parts[0][1].url)
+    return Peak(flops, f"{terms} x {hertz / 1e9:.2f} GHz {clock} = {flops / 1e12:.3g} TFLOP/s fp32", parts[0][1].url, clock == ASSUMED)
 
 
-def _clock(cpu: Cpu) -> tuple[float | None, str]:
+def _clock(cpu: Cpu) -> tuple[float, str]:
     if cpu.base_hz:
         return cpu.base_hz, "base"
     if cpu.max_hz:
         return cpu.max_hz, "at most"
-    return cpu.now_hz, "when read"
+    return (cpu.now_hz, "when read") if cpu.now_hz else (UNREAD, ASSUMED)
 
 
 def _unit(row: dict) -> Unit:
