@@ -110,8 +110,8 @@ def _cpu(machine: Machine, parent: Parent | None, measured: Measured | None, dat
         sources["compute"] = compute[1]
     if measured:
         fields["caveats"] = (
-            "Bandwidth and fp32 rate are what NumPy gets on this machine. The library's documents have nominal peaks, of which reads get 75 to 95 %,"
-            " so compare like with like: ceilings above these figures are possible."
+            "Bandwidth and fp32 rate are what NumPy gets on this machine. The library's documents have nominal peaks, which no program reaches,"
+            " so compare like with like: a faster program may exceed ceilings that follow from these figures."
         )
     fields["sources"] = sources
     more = [f"{sockets} sockets: the document is of one, as the library's are; `--devices {sockets}` is the machine"] if sockets > 1 else []

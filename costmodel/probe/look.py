@@ -27,6 +27,8 @@ def look(system: System) -> Machine:
     reader = {"darwin": _mac, "win32": _windows}.get(system.platform, _linux)
     cpu, memory, gpus, board, notes = reader(system)
     around = confined(system, cpu)
+    if around.memory and memory.total and around.memory >= memory.total:
+        around = around._replace(memory=None)
     memory = memory._replace(limit=around.memory)
     tools, more = _gpus(system, gpus)
     return Machine(_bounded(cpu, system), memory, tuple(tools), board, around, tuple([*notes, *more, *_unseen(around, memory, tools)]))
@@ -156,7 +158,7 @@ def _unseen(around: Confined, memory: Memory, gpus: list[Gpu]) -> list[str]:
         notes.append(f"inside {', '.join(around.kinds)}: the processor, its clock and its channels are the host's, shared with others")
     if around.kinds and not gpus:
         notes.append("no GPU is visible: a container sees one only when it is passed in (`--gpus all`), a guest only by pass-through")
-    if around.memory and memory.total and around.memory < memory.total:
+    if around.memory and memory.total:
         notes.append(f"memory is limited to {around.memory / 2**30:.4g} GiB of {memory.total / 2**30:.4g} GiB by the cgroup")
     if around.cpus:
         notes.append(f"a CPU quota allows {around.cpus:g} processors")

@@ -13,7 +13,7 @@ from .facts import Machine
 SECONDS = 10.0
 """About how long both measurements take together."""
 MOST_BYTES = 4 << 30
-LEAST_BYTES = 64 << 20
+UNKNOWN_FREE = 2 << 30
 REPEATS = 6
 
 
@@ -33,8 +33,8 @@ def measure(machine: Machine, threads: int, seconds: float = SECONDS, most: int 
     from datetime import date
 
     numpy = _numpy()
-    free = min(x for x in (machine.memory.free, machine.memory.capacity, 8 << 30) if x)
-    room = max(min(free // 4, most), min(LEAST_BYTES, free))
+    free = min((x for x in (machine.memory.free, machine.memory.capacity) if x), default=UNKNOWN_FREE)
+    room = min(free // 4, most)
     bandwidth, ref, notes = read_rate(numpy, room, threads, machine.cpu.cache_bytes or 0, seconds * 0.6)
     flops, matrix = matrix_rate(numpy, room, seconds * 0.4)
     return Measured(bandwidth, ref, flops, matrix, date.today().isoformat(), tuple(notes))
