@@ -82,8 +82,9 @@ def test_a_mig_instance_is_a_share():
     found, whole = fields("mig"), Library().load("hardware", "a100-80gb-sxm").doc
     tier = next(iter(whole.memory.values()))
     entry = found["memory"]["hbm"]
-    assert entry == {"capacity": "40960 MiB", "bandwidth": f"{float(f'{tier.bandwidth / 2e9:.4g}'):g} GB/s"}
-    assert found["compute"]["fp16"] == f"{float(f'{whole.compute["fp16"] * 3 / 7 / 1e12:.3g}'):g} TFLOP/s"
+    assert entry == {"capacity": "40 GiB", "bandwidth": f"{float(f'{tier.bandwidth / 2e9:.4g}'):g} GB/s"}
+    share = whole.compute["fp16"] * 3 / 7 / 1e12
+    assert found["compute"]["fp16"] == f"{float(f'{share:.3g}'):g} TFLOP/s"
 
 
 @pytest.mark.parametrize(
@@ -142,11 +143,22 @@ def test_a_gpu_that_the_library_does_not_know():
 
 def test_same_name_other_memory_is_assumed():
     found = fields("small3060", device="gpu0")
-    assert found["extends"] == "rtx3060-12gb" and found["memory"]["vram"]["capacity"] == "8192 MiB"
+    assert found["extends"] == "rtx3060-12gb" and found["memory"]["vram"]["capacity"] == "8 GiB"
     assert found["sources"]["bandwidth"]["kind"] == "assumed"
 
 
-HOSTILE = ['"; rm -rf /', "a: {b: [c", "&x *x", "!!python/object:os.system", "\x1b[31mred\x07", "name\u202eevil", "- - -", "{{ 1 }}", "'", '\\"']
+HOSTILE = [
+    '"; rm -rf /',
+    "a: {b: [c",
+    "&x *x",
+    "!!python/object:os.system",
+    "\x1b[31mred\x07",
+    "name\u202eevil",
+    "- - -",
+    "{{ 1 }}",
+    "'",
+    '\\"',
+]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -198,7 +210,11 @@ def test_readers_never_raise(reader, text, at, inserted):
 @given(st.sampled_from(sorted(MACHINES)), st.integers(0, 3000), st.text(max_size=12))
 def test_looking_never_raises(machine, at, inserted):
     whole = MACHINES[machine]
-    broken = Recorded({k: v[:at] + inserted + v[at:] for k, v in whole.commands.items()}, {k: v[:at] + inserted for k, v in whole.files.items()}, whole.platform)
+    broken = Recorded(
+        {k: v[:at] + inserted + v[at:] for k, v in whole.commands.items()},
+        {k: v[:at] + inserted for k, v in whole.files.items()},
+        whole.platform,
+    )
     assert look(broken).cpu.sockets >= 1
 
 
@@ -233,7 +249,9 @@ def test_sysfs_and_lspci_name_what_no_tool_does():
         "/sys/class/drm/card0/device/max_link_speed": "16.0 GT/s PCIe",
         "/sys/class/drm/card0/device/max_link_width": "16",
     }
-    listed = "03:00.0 VGA compatible controller: Advanced Micro Devices, Inc. [AMD/ATI] Navi 31 [Radeon RX 7900 XT/7900 XTX/7900M] (rev c8)\n"
+    listed = (
+        "03:00.0 VGA compatible controller: Advanced Micro Devices, Inc. [AMD/ATI] Navi 31 [Radeon RX 7900 XT/7900 XTX/7900M] (rev c8)\n"
+    )
     (gpu,) = look(Recorded({("lspci",): listed}, files)).gpus
     assert (gpu.memory, gpu.pcie.max_gen, gpu.pcie.max_width) == (25753026560, 4, 16)
     assert find_machine(Library(), gpu.name, gpu.memory).name == "rx7900-xtx"
@@ -294,7 +312,12 @@ def test_bus_of_modules():
 @pytest.mark.parametrize(
     ("cpu", "flops"),
     [
-        (Cpu(vendor="GenuineIntel", family=6, model=143, simd=("avx", "avx2", "fma", "avx512", "amx"), cores=112, sockets=2, base_hz=2e9), 56 * 64 * 2e9),
+        (
+            Cpu(
+                vendor="GenuineIntel", family=6, model=143, simd=("avx", "avx2", "fma", "avx512", "amx"), cores=112, sockets=2, base_hz=2e9
+            ),
+            56 * 64 * 2e9,
+        ),
         (Cpu(vendor="GenuineIntel", family=6, model=167, simd=("avx2", "fma", "avx512"), cores=8, base_hz=3e9), 8 * 32 * 3e9),
         (Cpu(vendor="GenuineIntel", family=6, model=183, simd=("avx2", "fma"), cores=24, small=16, base_hz=3e9), (8 * 32 + 16 * 16) * 3e9),
         (Cpu(vendor="AuthenticAMD", family=23, model=1, simd=("avx2", "fma"), cores=8, base_hz=3e9), 8 * 16 * 3e9),
@@ -344,7 +367,9 @@ def test_here_from_the_command_line(tmp_path, monkeypatch):
     again = run(main, ["probe", "-o", "here.yaml", "--device", "cpu"], prog_name="costmodel")
     assert again.exit_code == 2 and "is there already" in again.stderr
     assert run(main, ["probe", "-o", "here.yaml", "--device", "cpu", "--force"], prog_name="costmodel").exit_code == 0
-    assert "no device `cpx`: did" in " ".join(run(main, ["probe", "--device", "cpx"], prog_name="costmodel").stderr.replace("\n  help:", ":").split())
+    assert "no device `cpx`: did" in " ".join(
+        run(main, ["probe", "--device", "cpx"], prog_name="costmodel").stderr.replace("\n  help:", ":").split()
+    )
 
 
 def test_measured_figures_have_their_sources(tmp_path, monkeypatch):

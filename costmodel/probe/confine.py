@@ -8,7 +8,25 @@ from .text import name, number
 
 _MARKS = {"docker": "Docker", "kubepods": "Kubernetes", "containerd": "containerd", "lxc": "LXC", "libpod": "Podman", "podman": "Podman"}
 _NAMES = {"docker": "Docker", "podman": "Podman", "lxc": "LXC", "lxc-libvirt": "LXC", "systemd-nspawn": "systemd-nspawn", "wsl": "WSL"}
-_VIRTUAL = ("kvm", "amazon", "qemu", "vmware", "microsoft", "oracle", "xen", "bhyve", "parallels", "zvm", "google", "apple", "powervm", "bochs", "uml", "qnx", "acrn")
+_VIRTUAL = (
+    "kvm",
+    "amazon",
+    "qemu",
+    "vmware",
+    "microsoft",
+    "oracle",
+    "xen",
+    "bhyve",
+    "parallels",
+    "zvm",
+    "google",
+    "apple",
+    "powervm",
+    "bochs",
+    "uml",
+    "qnx",
+    "acrn",
+)
 UNLIMITED = 1 << 60
 
 

@@ -60,9 +60,7 @@ def devices(machine: Machine, find: Find, measured: Measured | None, date: str) 
         if parent and parent.shared and not shared:
             shared = parent
             found.append(_shared(machine, parent, measured, date))
-        elif shared and (parent is None or parent.shared) and gpus[0].vendor in ("Apple", "AMD", "NVIDIA") and not gpus[0].memory:
-            continue
-        elif not (parent and shared and parent.name == shared.name):
+        elif not shared or (parent and not parent.shared):
             found.append(_gpu(f"gpu{start}", gpus, parent, machine, measured, date))
     return found if shared else [*found, _cpu(machine, own, measured, date)]
 
@@ -98,7 +96,13 @@ def _cpu(machine: Machine, parent: Parent | None, measured: Measured | None, dat
     memory: dict[str, Any] = {"capacity": amount(_installed(machine) // sockets) if machine.memory.capacity else None}
     sources: dict[str, Any] = {}
     if machine.memory.capacity:
-        each = f", a {sockets}th part for one of {sockets} sockets" if sockets > 2 else ", half of it for one of two sockets" if sockets == 2 else ""
+        each = (
+            f", a {sockets}th part for one of {sockets} sockets"
+            if sockets > 2
+            else ", half of it for one of two sockets"
+            if sockets == 2
+            else ""
+        )
         sources["capacity"] = _source("measured", f"as the system reports it{each}", date, over=over)
     if source:
         memory["bandwidth"] = gigabytes(rate)
@@ -182,7 +186,9 @@ def _gpu(id: str, gpus: list[Gpu], parent: Parent | None, machine: Machine, meas
     gpu = gpus[0]
     notes = _link_notes(id, gpu.pcie)
     if parent is None:
-        unknown = f"{id}: the library has no `{gpu.name}`: write a document with its bandwidth and rates (`costmodel list classes` has parents)"
+        unknown = (
+            f"{id}: the library has no `{gpu.name}`: write a document with its bandwidth and rates (`costmodel list classes` has parents)"
+        )
         return Device(id, gpu.name, len(gpus), None, None, tuple([*notes, unknown]))
     fields = _head(parent.name, gpu.name)
     sources: dict[str, Any] = {}
@@ -212,7 +218,9 @@ def _slice(id: str, gpu: Gpu, parent: Parent, fields: dict, sources: dict, date:
     profile = gpu.slices[0]
     compute, memory = shares(profile, gpu.memory or 0)
     fields["title"] = f"{gpu.name} MIG {profile} (this machine)"
-    fields["memory"] = {parent.tier: {"capacity": amount(int((gpu.memory or 0) * memory)), "bandwidth": gigabytes(parent.bandwidth * float(memory))}}
+    fields["memory"] = {
+        parent.tier: {"capacity": amount(int((gpu.memory or 0) * memory)), "bandwidth": gigabytes(parent.bandwidth * float(memory))}
+    }
     fields["compute"] = {k: teraflops(v * float(compute)) for k, v in parent.compute.items()}
     ref = f"MIG {profile}: {memory} of the memory and its bandwidth, {compute} of the multiprocessors"
     for key in ("capacity", "bandwidth", "compute"):
@@ -262,7 +270,9 @@ def _link_notes(id: str, link: Pcie) -> list[str]:
     if link.width and link.max_width and link.width < link.max_width:
         notes.append(f"{id}: the PCIe link has {link.width} of {link.max_width} lanes; the document takes {link.width}")
     if link.gen and link.max_gen and link.gen < link.max_gen:
-        notes.append(f"{id}: the PCIe link runs at generation {link.gen} of {link.max_gen} now; GPUs lower it when idle, the document takes {link.max_gen}")
+        notes.append(
+            f"{id}: the PCIe link runs at generation {link.gen} of {link.max_gen} now; GPUs lower it when idle, the document takes {link.max_gen}"
+        )
     return notes
 
 

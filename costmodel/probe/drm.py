@@ -25,7 +25,15 @@ def read_drm(system: System, titles: dict[str, str] | None = None) -> list[Gpu]:
         address = re.search(r"PCI_SLOT_NAME=(\S{1,20})", system.read(f"{folder}/uevent"))
         title = (titles or {}).get(address[1].removeprefix("0000:") if address else "") or ""
         memory = size(system.read(f"{folder}/mem_info_vram_total"))
-        found.append(Gpu(title or f"{vendor} device {name(system.read(f'{folder}/device'))}", vendor, memory, pcie=_link(system, folder), tool="sysfs"))
+        found.append(
+            Gpu(
+                title or f"{vendor} device {name(system.read(f'{folder}/device'))}",
+                vendor,
+                memory,
+                pcie=_link(system, folder),
+                tool="sysfs",
+            )
+        )
     return found
 
 

@@ -54,7 +54,10 @@ def read_rate(numpy: Any, room: int, threads: int, cache: int, seconds: float) -
     NumPy lets go of the interpreter inside a reduction. The parts are filled by the threads, so that each lies near one.
     """
     threads = max(1, min(threads, 1024))
-    ways: dict[str, Callable] = {"maximum of float32": numpy.max, "bitwise or of uint64": lambda a: numpy.bitwise_or.reduce(a.view(numpy.uint64))}
+    ways: dict[str, Callable] = {
+        "maximum of float32": numpy.max,
+        "bitwise or of uint64": lambda a: numpy.bitwise_or.reduce(a.view(numpy.uint64)),
+    }
     sizes = [s for s in (room // 4, room // 2, room) if s >= 4 * cache] or [room]
     best, where = 0.0, ""
     with ThreadPoolExecutor(threads) as pool:

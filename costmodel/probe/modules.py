@@ -61,7 +61,9 @@ def read_windows_modules(items: list[dict]) -> list[Module]:
             rate = _transfers(item.get("ConfiguredClockSpeed")) or _transfers(item.get("Speed"))
             channel = channel_of(str(item.get("BankLabel") or ""), str(item.get("DeviceLocator") or ""))
             kind = {20: "DDR", 21: "DDR2", 24: "DDR3", 26: "DDR4", 30: "LPDDR4", 34: "DDR5", 35: "LPDDR5"}
-            found.append(Module(bytes_, kind.get(whole(item.get("SMBIOSMemoryType")) or 0, ""), rate, _bits(item.get("DataWidth")), channel))
+            found.append(
+                Module(bytes_, kind.get(whole(item.get("SMBIOSMemoryType")) or 0, ""), rate, _bits(item.get("DataWidth")), channel)
+            )
     return found
 
 

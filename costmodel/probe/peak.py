@@ -69,7 +69,9 @@ def _arm(part: str) -> Unit:
     found = table["arm"].get(part)
     if found is None:
         return _unit(table["neon"])
-    return Unit(found["flops"], f"{found['flops'] // 8} 128-bit FMA unit{'s' if found['flops'] > 8 else ''} ({found['core']})", table["arm_source"])
+    return Unit(
+        found["flops"], f"{found['flops'] // 8} 128-bit FMA unit{'s' if found['flops'] > 8 else ''} ({found['core']})", table["arm_source"]
+    )
 
 
 def _arm_mix(cpu: Cpu, count: float, hertz: float, clock: str) -> Peak:

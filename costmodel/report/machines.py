@@ -9,7 +9,10 @@ from ..library import Library, Spec
 _CUTS = (
     (re.compile(r"\((r|tm|c)\)|[®™]", re.I), " "),
     (re.compile(r" (w/|with) .*| @ .*", re.I), " "),
-    (re.compile(r"\b\d+(th|nd|rd|st) gen\b|\b\d+-cores?( processor)?\b|\bmodel [a-z]\b.*|\bdeveloper kit\b.*|\brev \d.*", re.I), " "),
+    (
+        re.compile(r"\b\d+(th|nd|rd|st) gen\b|\b\d+-core processor\b|\b\d+-cores\b|\bmodel [a-z]\b.*|\bdeveloper kit\b.*|\brev \d.*", re.I),
+        " ",
+    ),
     (re.compile(r"\b(nvidia|amd|intel|apple|geforce|radeon|instinct|tesla|graphics|processor|cpu|oam|hbm\de?)\b", re.I), " "),
 )
 _SIZE = re.compile(r"\b\d+ ?gi?b\b", re.I)
@@ -59,9 +62,10 @@ def _normal(text: str) -> str:
 
 
 def _index(library: Library) -> dict[str, str]:
-    """Normal form of names, aliases and titles to the document's name; earlier kinds win."""
+    """Normal form of names, aliases, titles and titles without remarks to the document's name; earlier kinds win."""
     if "machines" not in library.kept:
         found: dict[str, str] = {}
+        bare: dict[str, set[str]] = {}
         heads = [(name, library.read(file).data) for name, file in library.names("hardware").items()]
         heads = [(name, data) for name, data in heads if isinstance(data, dict) and data.get("abstract") is not True]
         for name, _ in heads:
@@ -73,8 +77,11 @@ def _index(library: Library) -> dict[str, str]:
         for name, data in heads:
             title = data.get("title")
             title = title.get("en") if isinstance(title, dict) else title
-            for shown in (str(title or ""), re.sub(r"\([^)]*\)", "", str(title or ""))):
-                found.setdefault(_normal(shown), name)
+            found.setdefault(_normal(str(title or "")), name)
+            bare.setdefault(_normal(re.sub(r"\([^)]*\)", "", str(title or ""))), set()).add(name)
+        for shown, names in bare.items():
+            if len(names) == 1:
+                found.setdefault(shown, *names)
         found.pop("", None)
         library.kept["machines"] = found
     return library.kept["machines"]
