@@ -16,8 +16,8 @@ from costmodel.cli import main
 from costmodel.language.problem import SpecError
 from costmodel.library import Library
 from costmodel.probe import amd, apple, confine, drm, intel, nvidia
-from costmodel.probe.document import pcie
 from costmodel.probe.facts import Cpu, Machine, Memory, Module, Pcie
+from costmodel.probe.graphics import pcie
 from costmodel.probe.look import look
 from costmodel.probe.modules import bus, channel_of, read_dmidecode, read_mac_modules
 from costmodel.probe.peak import peak

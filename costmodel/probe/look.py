@@ -10,16 +10,14 @@ from .processor import cpu_list, merge, read_cpuinfo, read_lscpu, read_sysctl, r
 from .system import System
 from .text import fields, loads, maps, name, number, size
 
-POWERSHELL = (
-    "powershell",
-    "-NoProfile",
-    "-NonInteractive",
-    "-Command",
-    "@{cpu=@(Get-CimInstance Win32_Processor|Select-Object Name,Manufacturer,NumberOfCores,NumberOfLogicalProcessors,MaxClockSpeed,L3CacheSize);"
-    "memory=@(Get-CimInstance Win32_PhysicalMemory|Select-Object Capacity,Speed,ConfiguredClockSpeed,DataWidth,BankLabel,DeviceLocator,SMBIOSMemoryType);"
-    "gpu=@(Get-CimInstance Win32_VideoController|Select-Object Name,AdapterCompatibility);"
-    "os=@(Get-CimInstance Win32_OperatingSystem|Select-Object TotalVisibleMemorySize,FreePhysicalMemory)}|ConvertTo-Json -Depth 4",
-)
+_CIM = {
+    "cpu": "Win32_Processor|Select-Object Name,Manufacturer,NumberOfCores,NumberOfLogicalProcessors,MaxClockSpeed,L3CacheSize",
+    "memory": "Win32_PhysicalMemory|Select-Object Capacity,Speed,ConfiguredClockSpeed,DataWidth,BankLabel,DeviceLocator,SMBIOSMemoryType",
+    "gpu": "Win32_VideoController|Select-Object Name,AdapterCompatibility",
+    "os": "Win32_OperatingSystem|Select-Object TotalVisibleMemorySize,FreePhysicalMemory",
+}
+_SCRIPT = "@{" + ";".join(f"{key}=@(Get-CimInstance {query})" for key, query in _CIM.items()) + "}|ConvertTo-Json -Depth 4"
+POWERSHELL = ("powershell", "-NoProfile", "-NonInteractive", "-Command", _SCRIPT)
 
 
 def look(system: System) -> Machine:
@@ -31,7 +29,7 @@ def look(system: System) -> Machine:
         around = around._replace(memory=None)
     memory = memory._replace(limit=around.memory)
     tools, more = _gpus(system, gpus)
-    return Machine(_bounded(cpu, system), memory, tuple(tools), board, around, tuple([*notes, *more, *_unseen(around, memory, tools)]))
+    return Machine(_bounded(cpu, system), memory, tuple(tools), board, around, (*notes, *more, *_unseen(around, memory, tools)))
 
 
 def _bounded(cpu: Cpu, system: System) -> Cpu:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, NamedTuple
 
 from ..language.problem import problem
@@ -65,7 +66,7 @@ def read_rate(numpy: Any, room: int, threads: int, cache: int, seconds: float) -
             part = max(2, size // threads // 8 * 2)
             parts = list(pool.map(lambda _, n=part: numpy.ones(n, numpy.float32), range(threads)))
             for way, function in ways.items():
-                took = _best(lambda f=function, p=parts: list(pool.map(f, p)), seconds / len(sizes) / len(ways))
+                took = _best(partial(_all, pool, function, parts), seconds / len(sizes) / len(ways))
                 rate = part * 4 * threads / took
                 if rate > best:
                     best, where = rate, f"{way}, {part * 4 * threads / 2**20:.0f} MiB"
@@ -80,7 +81,7 @@ def matrix_rate(numpy: Any, room: int, seconds: float) -> tuple[float, str]:
     while 3 * 4 * n * n <= room and n <= 16384:
         a = numpy.full((n, n), 0.5, numpy.float32)
         started = time.perf_counter()
-        took = _best(lambda a=a: a @ a, seconds / 6, repeats=4)
+        took = _best(partial(numpy.matmul, a, a), seconds / 6, repeats=4)
         spent += time.perf_counter() - started
         if 2 * n**3 / took > best:
             best, where = 2 * n**3 / took, n
@@ -88,6 +89,10 @@ def matrix_rate(numpy: Any, room: int, seconds: float) -> tuple[float, str]:
             break
         n *= 2
     return best, f"matrix product of {where} x {where} float32 with NumPy {numpy.__version__} and the threads of its BLAS, best of repeats"
+
+
+def _all(pool: ThreadPoolExecutor, function: Callable[[Any], Any], parts: list) -> None:
+    list(pool.map(function, parts))
 
 
 def _best(function: Callable[[], Any], seconds: float, repeats: int = REPEATS) -> float:

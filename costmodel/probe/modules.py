@@ -35,7 +35,8 @@ class Bus(NamedTuple):
     @property
     def derivation(self) -> str:
         """How the bandwidth comes about."""
-        text = f"{self.kind or 'memory'}: {self.rate / 1e6:.0f} MT/s x {self.bits // 8} B x {self.channels} ch = {self.bandwidth / 1e9:.1f} GB/s"
+        terms = f"{self.rate / 1e6:.0f} MT/s x {self.bits // 8} B x {self.channels} ch"
+        text = f"{self.kind or 'memory'}: {terms} = {self.bandwidth / 1e9:.1f} GB/s"
         return f"{text} ({self.guessed})" if self.guessed else text
 
 

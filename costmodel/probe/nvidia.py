@@ -29,9 +29,9 @@ def read_query(text: str) -> list[Gpu]:
     """GPUs of `nvidia-smi --query-gpu`, in its order; `[N/A]` and `[Not Supported]` are unknown."""
     found = []
     for row in csv.reader(text.splitlines()[:LINES], skipinitialspace=True, strict=False):
-        if len(row) < len(FIELDS) or whole(row[0], 4096) is None and row[0].strip() != "0":
+        if len(row) < len(FIELDS) or not row[0].strip().isdecimal():
             continue
-        item = dict(zip(FIELDS, row[:1] + [",".join(row[1 : len(row) - 7])] + row[-7:], strict=True))
+        item = dict(zip(FIELDS, [row[0], ",".join(row[1:-7]), *row[-7:]], strict=True))
         link = [whole(item[k], 64) for k in FIELDS[5:]]
         found.append(
             Gpu(

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from ..language.yamlread import parse, read_text
 from .facts import Cpu
 
-
 UNREAD, ASSUMED = 2e9, "assumed, not readable"
 """A clock where none could be read."""
 

@@ -80,9 +80,8 @@ def _sum(text: str, key: str) -> int | None:
 
 def merge(first: Cpu, second: Cpu) -> Cpu:
     """`first`, with what it lacks taken from `second`."""
-    empty: Any = (None, "", (), False, 0)
-    values = [b if a in empty and b not in empty else a for a, b in zip(first, second, strict=True)]
-    return Cpu(*values)
+    empty = (None, "", (), False, 0)
+    return first._replace(**{k: b for k, b in second._asdict().items() if getattr(first, k) in empty and b not in empty})
 
 
 def read_sysctl(text: str) -> Cpu:

@@ -28,7 +28,7 @@ def find_machine(library: Library, text: str, memory: int | None = None) -> Spec
     fitting = [s for s in found if _fits(s, memory)]
     if len(found) > 1 and len({s.name for s in fitting}) != 1:
         return None
-    return (fitting or found or [None])[0]
+    return next(iter(fitting or found), None)
 
 
 def _fits(spec: Spec, memory: int | None) -> bool:

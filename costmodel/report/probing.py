@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 from ..importers.document import slug
 from ..language.problem import problem, suggest
 from ..library import Library, Spec
-from ..probe.document import Device, Parent, devices, gigabytes, text
+from ..probe.document import devices
 from ..probe.facts import Gpu, Machine, plain
 from ..probe.look import look
 from ..probe.measure import Measured, measure
 from ..probe.modules import bus
+from ..probe.parts import Device, Parent, gigabytes, text
 from ..probe.system import System
 from .importing import _target, _there, _write
 from .machines import find_machine
@@ -95,7 +96,7 @@ def _chosen(made: list[Document], found: list[Device], wanted: str | None) -> Do
         return max(made, key=lambda d: next(iter(d.spec.doc.memory.values())).bandwidth)
     for device in found:
         first = int(device.id[3:]) if device.id.startswith("gpu") else 0
-        ids = [f"gpu{first + i}" for i in range(device.count)] if device.id.startswith("gpu") else [device.id]
+        ids = [f"gpu{first + i}" for i in range(device.number)] if device.id.startswith("gpu") else [device.id]
         if wanted in ids:
             document = next((d for d in made if d.device is device), None)
             if document is None:
@@ -123,7 +124,8 @@ def _summary(document: Document) -> str:
     tier = next(iter(document.spec.doc.memory.values()))
     kind = document.spec.doc.sources.get("bandwidth")
     size = f"{tier.capacity / 2**30:.3g} GiB, " if tier.capacity else ""
-    return f"{document.device.label}: {size}{gigabytes(tier.bandwidth)} ({kind.kind if kind else 'no source'}), extends `{document.device.parent}`"
+    figures = f"{size}{gigabytes(tier.bandwidth)} ({kind.kind if kind else 'no source'})"
+    return f"{document.device.label}: {figures}, extends `{document.device.parent}`"
 
 
 def _notes(machine: Machine, found: list[Device]) -> list[str]:
@@ -191,7 +193,7 @@ def _json(machine: Machine, measured: Measured | None, made: list[Document], fou
             {
                 "id": d.id,
                 "label": d.label,
-                "count": d.count,
+                "count": d.number,
                 "extends": d.parent,
                 "document": {**d.fields, "name": by_device[d.id].name} if d.fields is not None else None,
             }
