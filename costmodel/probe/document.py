@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .facts import Gpu, Machine
-from .graphics import gpu_device
+from .graphics import gpu_device, host_of
 from .measure import Measured
 from .modules import bus
 from .parts import Device, Parent, amount, gigabytes, head, installed, source, teraflops
@@ -33,13 +33,14 @@ def devices(machine: Machine, find: Find, measured: Measured | None, date: str) 
     own = find(names, machine.memory.capacity)
     shared = own if own and own.shared else None
     found = [_shared(machine, shared, measured, date)] if shared else []
+    host = host_of(machine, own, measured)
     for start, gpus in _alike(machine.gpus):
         parent = find((gpus[0].name,), gpus[0].memory)
         if parent and parent.shared and not shared:
             shared = parent
             found.append(_shared(machine, parent, measured, date))
         elif not shared or (parent and not parent.shared):
-            found.append(gpu_device(f"gpu{start}", gpus, parent, machine, measured, date))
+            found.append(gpu_device(f"gpu{start}", gpus, parent, machine, host, date))
     return found if shared else [*found, _cpu(machine, own, measured, date)]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from .facts import Gpu, Machine, Pcie
 from .measure import Measured
@@ -15,7 +15,21 @@ _LANES = {1: 0.25, 2: 0.5, 3: 8 / 8 * 128 / 130, 4: 16 / 8 * 128 / 130, 5: 32 / 
 """GB/s one way of a PCIe lane: transfer rate / 8 x encoding (8b/10b, 128b/130b, 242B/256B flits)."""
 
 
-def gpu_device(id: str, gpus: list[Gpu], parent: Parent | None, machine: Machine, measured: Measured | None, date: str) -> Device:
+UNREAD = "RAM as the system reports it, its bandwidth the class's default"
+
+
+class Host(NamedTuple):
+    """Bytes per second and fp32 FLOP per second of the processors around GPUs, and where they are from."""
+
+    bandwidth: float | None
+    flops: float | None
+    refs: tuple[str, ...]
+    kind: str
+
+
+def gpu_device(
+    id: str, gpus: list[Gpu], parent: Parent | None, machine: Machine, own: Parent | None, measured: Measured | None, date: str
+) -> Device:
     """The document of GPUs that are alike, numbered from `id`; without fields where the library has no `parent` for them."""
     gpu = gpus[0]
     notes = _link_notes(id, gpu.pcie)
@@ -33,12 +47,12 @@ def gpu_device(id: str, gpus: list[Gpu], parent: Parent | None, machine: Machine
             notes.append(_other_size(id, gpu, parent, fields, sources))
     if gpu.slices and gpu.memory:
         notes.append(_slice(id, gpu, parent, fields, sources, date))
-    _around(machine, gpu, fields, sources, measured, date)
+    _around(machine, gpu, fields, sources, host, date)
     if parent.url:
         for entry in sources.values():
             entry.setdefault("url", None)
     if len(gpus) > 1:
-        notes.append(f"{len(gpus)} of them: one document, and `--devices {len(gpus)}`")
+        notes.append(f"{id}: {len(gpus)} of them, one document, and `--devices {len(gpus)}`")
     return Device(id, gpu.name, len(gpus), fields | {"sources": sources}, parent.name, tuple(notes))
 
 
@@ -65,25 +79,16 @@ def _slice(id: str, gpu: Gpu, parent: Parent, fields: dict, sources: dict, date:
     return f"{id}: cut into MIG instances {', '.join(gpu.slices)}: the document is of one `{profile}`"
 
 
-def _around(machine: Machine, gpu: Gpu, fields: dict, sources: dict, measured: Measured | None, date: str) -> None:
+def _around(machine: Machine, gpu: Gpu, fields: dict, sources: dict, around: Host, date: str) -> None:
     """The machine around a GPU: RAM, processor, PCIe link and power limit, where they could be read."""
     host: dict[str, Any] = {}
-    refs = []
     if machine.memory.capacity:
-        host["dram"] = {"capacity": amount(installed(machine))}
-        nominal = bus(machine.memory.modules, machine.cpu.sockets == 1)
-        if measured or nominal:
-            host["dram"]["bandwidth"] = gigabytes(measured.bandwidth if measured else nominal.bandwidth if nominal else 0)
-            refs.append(measured.bandwidth_ref if measured else nominal.derivation if nominal else "")
-        else:
-            refs.append("RAM as the system reports it, its bandwidth the class's default")
-    found = None if measured else peak(machine.cpu, machine.cpu.cores)
-    if measured or found:
-        host["compute"] = {"fp32": teraflops(measured.flops if measured else found.flops if found else 0)}
-        refs.append(measured.flops_ref if measured else found.ref if found else "")
+        host["dram"] = {"capacity": amount(installed(machine))} | ({"bandwidth": gigabytes(around.bandwidth)} if around.bandwidth else {})
+    if around.flops:
+        host["compute"] = {"fp32": teraflops(around.flops)}
     if host:
         fields["host"] = host
-        sources["host"] = source("measured" if measured else "derived", "; ".join(refs), date)
+        sources["host"] = source(around.kind, "; ".join(around.refs), date)
     rate, width = pcie(gpu.pcie)
     if rate:
         fields["links"] = {"host": {"bandwidth": gigabytes(rate)}}
@@ -92,6 +97,29 @@ def _around(machine: Machine, gpu: Gpu, fields: dict, sources: dict, measured: M
         fields["power"] = f"{gpu.watts:g} W"
         fields["caveats"] = f"The power limit is {gpu.watts:g} W instead of {gpu.default_watts:g} W, so compute rates may not be reached."
         sources["power"] = source("measured", f"the limit that {gpu.tool} reports", date)
+
+
+def host_of(machine: Machine, own: Parent | None, measured: Measured | None) -> Host:
+    """Bandwidth and fp32 rate of the processors around GPUs: measured, else read, else the library's for the processor, `own`."""
+    if measured:
+        return Host(measured.bandwidth, measured.flops, (measured.bandwidth_ref, measured.flops_ref), "measured")
+    sockets = machine.cpu.sockets
+    nominal = bus(machine.memory.modules, sockets == 1)
+    known = f"`{own.name}` x {sockets}" if own and sockets > 1 else f"`{own.name}`" if own else ""
+    rate = nominal.bandwidth if nominal else own.bandwidth * sockets if own else None
+    ref = (
+        nominal.derivation
+        if nominal
+        else f"bandwidth of {known}"
+        if own
+        else "RAM as the system reports it, its bandwidth the class's default"
+    )
+    if own and own.compute.get("fp32") and not machine.confined.kinds:
+        return Host(rate, own.compute["fp32"] * sockets, (ref, f"fp32 rate of {known}"), "derived")
+    found = peak(machine.cpu, machine.cpu.cores)
+    return Host(
+        rate, found.flops if found else None, (ref, *([found.ref] if found else [])), "assumed" if found and found.assumed else "derived"
+    )
 
 
 def pcie(link: Pcie) -> tuple[float | None, int | None]:

@@ -6,7 +6,7 @@ from . import amd, apple, drm, intel, nvidia
 from .confine import confined
 from .facts import Confined, Cpu, Gpu, Machine, Memory, Module
 from .modules import read_dmidecode, read_mac_modules, read_windows_modules
-from .processor import cpu_list, merge, read_cpuinfo, read_lscpu, read_sysctl, read_windows
+from .processor import cpu_list, merge, read_cpuinfo, read_lscpu, read_sysctl, read_windows, simd
 from .system import System
 from .text import fields, loads, maps, name, number, size
 
@@ -108,7 +108,8 @@ def _windows(system: System) -> tuple[Cpu, Memory, list[Gpu], str, list[str]]:
     notes = [] if data else [f"PowerShell: {name(out.why) or 'no output'}, so processor and memory are unknown"]
     if gpus:
         notes.append("Windows states no GPU memory above 4 GiB: it is taken from the library")
-    return read_windows(maps(data.get("cpu"))), memory, gpus, "", notes
+    cpu = read_windows(maps(data.get("cpu")))._replace(simd=simd(system.features()))
+    return cpu, memory, gpus, "", notes
 
 
 def _vendor(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -86,8 +87,9 @@ def _sum(parts: list[tuple[float, Unit]], hertz: float, clock: str) -> Peak:
 
 
 def _clock(cpu: Cpu) -> tuple[float, str]:
-    if cpu.base_hz:
-        return cpu.base_hz, "base"
+    named = re.search(r"@ (\d\.\d{1,3}) ?GHz", cpu.name)
+    if cpu.base_hz or named:
+        return cpu.base_hz or float(named[1] if named else 0) * 1e9, "base"
     if cpu.max_hz:
         return cpu.max_hz, "at most"
     return (cpu.now_hz, "when read") if cpu.now_hz else (UNREAD, ASSUMED)

@@ -107,7 +107,7 @@ def read_sysctl(text: str) -> Cpu:
 
 
 def read_windows(items: list[dict]) -> Cpu:
-    """The processors of `Win32_Processor`, one map a socket. Windows does not say what SIMD they have."""
+    """The processors of `Win32_Processor`, one map a socket; their vector extensions are told elsewhere."""
     if not items:
         return Cpu()
     first = items[0]

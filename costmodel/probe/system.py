@@ -54,6 +54,14 @@ class System:
             return len(os.sched_getaffinity(0))
         return os.cpu_count()
 
+    def features(self) -> set[str]:
+        """Vector extensions that Windows says the processor has (IsProcessorFeaturePresent); none elsewhere."""
+        import ctypes
+
+        kernel = getattr(getattr(ctypes, "windll", None), "kernel32", None)
+        codes = {"avx": 39, "avx2": 40, "avx512f": 41, "neon": 19}
+        return {flag for flag, code in codes.items() if kernel and kernel.IsProcessorFeaturePresent(code)}
+
     def run(self, *words: str) -> Output:
         """Run a tool found on PATH: no shell, no input, at most :data:`SECONDS` and :data:`BYTES`."""
         program = shutil.which(words[0])
