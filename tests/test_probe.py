@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
+from pathlib import Path
 
 import pytest
 import yaml
@@ -412,3 +414,9 @@ def test_nothing_is_measured_unless_asked(monkeypatch):
 
     monkeypatch.setattr("costmodel.report.probing.measure", refuse)
     assert "not measured" in probe(Wanted(), system=MACHINES["desktop"])
+
+
+def test_the_page_shows_what_is_printed():
+    page = (Path(__file__).parent.parent / "docs" / "cli.md").read_text("utf-8")
+    printed = re.sub(r'"\d{4}-\d\d-\d\d"', '"2026-11-30"', probe(Wanted(), system=MACHINES["desktop"]))
+    assert f"```text\n{printed}\n```" in page

@@ -83,11 +83,6 @@ class Confined(NamedTuple):
     cpus: float | None = None
     memory: int | None = None
 
-    @property
-    def virtual(self) -> bool:
-        """Whether a hypervisor stands between this system and the hardware."""
-        return any(k in ("WSL", "virtual machine") or k.startswith("virtual machine") for k in self.kinds)
-
 
 class Machine(NamedTuple):
     """All that was found, and `notes`: what could not be seen, and what to make of it."""

@@ -27,9 +27,7 @@ class Host(NamedTuple):
     kind: str
 
 
-def gpu_device(
-    id: str, gpus: list[Gpu], parent: Parent | None, machine: Machine, own: Parent | None, measured: Measured | None, date: str
-) -> Device:
+def gpu_device(id: str, gpus: list[Gpu], parent: Parent | None, machine: Machine, host: Host, date: str) -> Device:
     """The document of GPUs that are alike, numbered from `id`; without fields where the library has no `parent` for them."""
     gpu = gpus[0]
     notes = _link_notes(id, gpu.pcie)
