@@ -275,6 +275,7 @@ def test_sysfs_and_lspci_name_what_no_tool_does():
         ("12th Gen Intel(R) Core(TM) i7-1260P", "core-i7-1260p"),
         ("Intel(R) Xeon(R) Platinum 8380 CPU @ 2.30GHz", "xeon-8380"),
         ("AMD Ryzen Threadripper PRO 7995WX 96-Cores", "threadripper-pro-7995wx"),
+        ("AMD RYZEN AI MAX+ 395 w/ Radeon 8060S", "strix-halo"),
         ("AMD EPYC", None),
         ("AMD Radeon Graphics", None),
         ("Intel(R) Xeon(R) CPU @ 2.20GHz", None),

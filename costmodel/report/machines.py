@@ -24,9 +24,9 @@ def find_machine(library: Library, text: str, memory: int | None = None) -> Spec
 
     A name matches only as a whole, so that a laptop's part is not taken for the desktop's.
     """
-    found = [s for one in dict.fromkeys((text, *re.split(r"\s*/\s*", text))) if (s := _lookup(library, one, memory))]
+    found = [s for one in dict.fromkeys((text, *re.split(r"\s*(?<!\bw)/\s*", text))) if (s := _lookup(library, one, memory))]
     fitting = [s for s in found if _fits(s, memory)]
-    if len(found) > 1 and len({s.name for s in fitting}) != 1:
+    if len({s.name for s in found}) > 1 and len({s.name for s in fitting}) != 1:
         return None
     return next(iter(fitting or found), None)
 
