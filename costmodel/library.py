@@ -282,6 +282,14 @@ class Library:
             return spec
         return self._finish(spec.kind, spec.files[0], sets, kind_of, validate, check_dimensions)
 
+    def load_text(self, kind: str, text: str, file: Path) -> Spec:
+        """The document of a text that is to be written to `file`, which need not be there yet. Raises :class:`SpecError`."""
+        from .schema.dimensions import check_dimensions
+        from .schema.validate import kind_of, validate
+
+        self._documents[file.absolute()] = parse(Source(_short(file), text))
+        return self._finish(kind, file, (), kind_of, validate, check_dimensions)
+
     def _finish(self, kind: str, file: Path, sets, kind_of, validate, check_dimensions, mark: Mark | None = None) -> Spec:
         chain = self._chain(kind, file, kind_of, mark)
         merged = chain[-1][1]
