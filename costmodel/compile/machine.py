@@ -52,7 +52,7 @@ class Machine:
         self.placed = [p for row in program.rows for p in self._place(row)]
         self._check_hardware_needs()
         self.fixed = self.tuning("device").pass_overhead()
-        self.rates |= {label: found.value for label, (_, found) in (free or {}).items()}
+        self.rates |= {label: found.value for label, (*_, found) in (free or {}).items()}
 
     def tuning(self, unit: str) -> Tuning:
         """The engine's settings on the device or on the host's processor."""
@@ -63,7 +63,9 @@ class Machine:
                 memory, own = host.dram, {}
                 lineage = self.program.library.load("hardware", host.processor).lineage if host.processor else ()
             figures = {"layers": self.layers(), "moe_layers": self.moe_layers(), "bandwidth": memory.bandwidth}
-            self._tunings[unit] = Tuning(self.engine, lineage, figures, own, self.free)
+            power, limit = self.hardware.doc.power, self.hardware.doc.power_limit
+            throttle = min(1, limit / power) if power and limit and unit == "device" else 1
+            self._tunings[unit] = Tuning(self.engine, lineage, figures, own, self.free, throttle)
         return self._tunings[unit]
 
     def setting(self, name: str) -> Any:
@@ -143,7 +145,7 @@ class Machine:
         tokens = self._tokens(row)
         for field in (*KINDS, "compute", "link", "host"):
             name = _special(field, row, stores)
-            item.eff[field] = tuning.efficiency(name, width.labels, item.bits, peak, tokens)
+            item.eff[field] = tuning.efficiency(name, width.labels, item.bits, peak, tokens, item.math)
 
     def _tokens(self, row: Row) -> Node | None:
         """Tokens that each of a row's matrices meets, where that is not M: routed experts share them out."""

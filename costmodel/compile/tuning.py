@@ -14,6 +14,7 @@ from ..library import Spec
 from ..schema.names import BOUNDS
 
 FALLBACK = {"experts": "weights", "attention": "compute"}
+MATH_BITS = {"fp4": 4, "int4": 4, "fp6": 6, "fp8": 8, "int8": 8, "fp16": 16, "bf16": 16, "tf32": 19, "fp32": 32, "fp64": 64}
 _UNITS = {"second": 1, "GB": 1e9, "TFLOP": 1e12}
 
 
@@ -22,10 +23,11 @@ class Tuning:
 
     `lineage` are the hardware document and its classes, nearest first; `own` a device's measured efficiencies;
     `figures` the numbers that formulas may name. With `free`, coefficients stay names (`k_0_reach`) so that a fit can
-    vary them; `free` then maps each name to (path, coefficient).
+    vary them; `free` then maps each name to (file, path, coefficient).
     """
 
-    def __init__(self, engine: Spec, lineage: tuple, figures: dict, own=None, free: dict | None = None):
+    def __init__(self, engine: Spec, lineage: tuple, figures: dict, own=None, free: dict | None = None, throttle: float = 1):
+        self.throttle = 1 if engine.doc.fixed else throttle
         self.engine, self.lineage, self.figures, self.free = engine, lineage, figures, free
         self.own = {} if own is None or engine.doc.fixed else own
 
@@ -52,17 +54,22 @@ class Tuning:
                 return value
         return None
 
-    def efficiency(self, field: str, formats: tuple, bits: float = 16, peak: float = 0, tokens: Node | None = None) -> Node:
-        """Fraction of peak or bandwidth, over M alone."""
+    def efficiency(self, field: str, formats: tuple, bits: float = 16, peak: float = 0, tokens=None, math: str = "fp16") -> Node:
+        """Fraction of peak or bandwidth, over M alone; less by what a power limit takes."""
+        found = self._efficiency(field, formats, bits, peak, tokens, math)
+        return found if self.throttle == 1 or field in ("link", "host") else bind(Bin("*", Num(self.throttle), found), {}, BOUNDS)
+
+    def _efficiency(self, field: str, formats: tuple, bits: float, peak: float, tokens: Node | None, math: str) -> Node:
+        """Fraction of peak or bandwidth at full power."""
         own = self.own.get(field, self.own.get(FALLBACK.get(field, field)))
         if own is not None:
             return Num(own)
         node = self.setting("efficiency", field, formats)
         if node is None and field in FALLBACK:
-            return self.efficiency(FALLBACK[field], formats, bits, peak, tokens)
+            return self._efficiency(FALLBACK[field], formats, bits, peak, tokens, math)
         if node is None:
             return Num(1)
-        env = {"bits": bits, "peak": peak, "tokens": Name("M") if tokens is None else tokens}
+        env = {"bits": bits, "math_bits": MATH_BITS.get(math, 16), "peak": peak, "tokens": Name("M") if tokens is None else tokens}
         found = self.bound(node, f"efficiency.{field}", formats, env)
         if isinstance(found, Num) and not 0 < found.value <= 1:
             mark = self.engine.mark("efficiency", field)
@@ -86,7 +93,8 @@ class Tuning:
                 if self.free is None or found.low == found.high:
                     return found.value
                 label = re.sub(r"\W", "_", "_".join(("k", *path, name)))
-                self.free[label] = ((*path, "coefficients", name), found)
+                where = (*path, "coefficients", name)
+                self.free[label] = (self.engine.mark(*where).source.name, where, found)
                 return Name(label)
         return None
 
@@ -100,7 +108,7 @@ class Tuning:
         total = self.overhead("step")
         for field, count in (("layer", "layers"), ("moe_layer", "moe_layers")):
             total = Bin("+", total, Bin("*", Num(self.figures[count]), self.overhead(field)))
-        return bind(total, {}, BOUNDS)
+        return bind(Bin("*", Num(1 / self.throttle), total), {}, BOUNDS)
 
     def moe_overlap(self) -> Node:
         """Share of the uniform law's distinct experts that a pass reads."""

@@ -18,6 +18,7 @@ ENGINE_NAMES = {
     "M": COUNT,
     "tokens": COUNT,
     "bits": COUNT,
+    "math_bits": COUNT,
     "layers": COUNT,
     "moe_layers": COUNT,
     "bandwidth": BYTE_RATE,

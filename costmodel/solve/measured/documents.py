@@ -14,6 +14,7 @@ FLOP_PER_BYTE = 20
 """Assumed peak FLOPs per byte of bandwidth of a processor whose peak is not stated: that of current server processors."""
 _BITS = re.compile(r"(\d{1,2}(?:\.\d{1,3})?)[ -]?(bpw|bit)", re.IGNORECASE)
 _TWO = re.compile(r"(2 ?x|dual)\b", re.IGNORECASE)
+_WATTS = re.compile(r"\b(\d{2,4}) ?W power limit", re.IGNORECASE)
 CPU_WORDS = ("cpu",)
 HYBRID = 1024
 """Bytes of KV per token and layer where none is stated: a quarter of the layers with eight heads of 128, as hybrids have."""
@@ -57,7 +58,7 @@ def hardware_of(library: Library, m: Measurement, columns: bool = False) -> Spec
     group = hardware_class(library, m)
     found = None if columns or not m.hardware else library.find_hardware(m.hardware)
     if found is not None and (group is None or group in found.lineage):
-        if m.bandwidth is None:
+        if m.bandwidth is None and not _limit(m):
             return found
         tier = next(iter(found.doc.memory))
         return made(
@@ -69,6 +70,12 @@ def hardware_of(library: Library, m: Measurement, columns: bool = False) -> Spec
     lines = ["name: measured", f"extends: {group}", f"memory: {{main: {{{capacity}bandwidth: {m.bandwidth:.9g} B/s}}}}"]
     rate, kind = (m.fp16, "fp16") if m.fp16 else (m.bandwidth * FLOP_PER_BYTE, "fp32")
     return made(library, "hardware", [*lines, f"compute: {{{kind}: {rate:.9g} FLOP/s}}"])
+
+
+def _limit(m: Measurement) -> list[str]:
+    """The power that the device was held to, from the row's remarks."""
+    found = _WATTS.search(m.notes or "")
+    return [f"power_limit: {found[1]} W"] if found else []
 
 
 def model_of(library: Library, m: Measurement, columns: bool = False) -> Spec:
@@ -136,6 +143,8 @@ def format_of(library: Library, m: Measurement) -> tuple[str | None, float | Non
         return None, None
     size = m.file_bytes
     name = _declared(library, m.weight_format)
+    if name == "mxfp4" and "vllm" not in (m.tool or "").lower():  # files of llama.cpp keep the other weights at Q8_0
+        name = "mxfp4_moe"
     if name is None and size is None:
         from ...compile.weights import likeness
 

@@ -16,75 +16,75 @@ from ...importers.measurements import Measurement
 from ...language.problem import SpecError, problem
 from ...library import Library
 from .runs import run_of
-from .scores import figures, passes, result
+from .scores import compile_key, figures, passes, result
 
-PULL = 0.25
-"""Residual of a coefficient that moves by its whole range: one row counts as much as a move of a few percent."""
+PULL = 1.0
+"""Residual of a coefficient that moves by its whole range; one row that is wrong by half has about 0.2."""
 SOFT = 0.1
 """Error beyond which a row counts linearly instead of squared."""
 
 
 class Point(NamedTuple):
-    """One measured figure, its compiled case and the coefficients that it depends on."""
+    """One measured figure, its compiled case, and the coefficients that it depends on: rate name → key of the fit."""
 
     m: Measurement
     phase: str
     measured: float
     run: Any
     runnable: Any
-    labels: tuple[str, ...]
+    keys: dict[str, str]
+
+
+class Coefficients(dict):
+    """Key → (file, path in the document, coefficient). Engines that inherit a coefficient share it."""
 
 
 class Points(list):
-    """The points of a fit; `coefficients` maps each label to (path in the engine document, coefficient), `skipped` are reasons."""
+    """The points of a fit, their coefficients, and the reasons of those left out."""
 
-    def __init__(self):
-        super().__init__()
-        self.coefficients: dict[str, tuple] = {}
+    def __init__(self, points=()):
+        super().__init__(points)
+        self.coefficients = Coefficients()
         self.skipped: list[str] = []
 
 
 def points_of(library: Library, rows: Iterable[Measurement], engine: str | None = None, columns: bool = False, usable=None) -> Points:
-    """Compile every measured run with its coefficients left free. `usable(m, run, phase)` chooses what is fitted."""
+    """Compile every measured run with its coefficients left free. `usable(m, run, phase)` chooses what is kept."""
     points, built = Points(), {}
     for m in rows:
         try:
             run = run_of(library, m, engine, columns)
-            case = run.case
-            key = (case.model.files, case.hardware.files, case.engine, case.techniques, case.devices, case.sets)
+            key = compile_key(run.case)
             if key not in built:
                 free: dict = {}
-                built[key] = build(case, library, free), free
+                built[key] = build(run.case, library, free), free
         except SpecError as error:
             points.skipped.append(error.problems[0].message)
             continue
         runnable, free = built[key]
-        points.coefficients |= {f"{run.engine}:{label}": found for label, found in free.items()}
+        keys = {name: f"{file}:{'.'.join(path)}" for name, (file, path, _) in free.items()}
+        points.coefficients |= {keys[name]: found for name, found in free.items()}
         for phase, value in figures(m).items():
             if usable is None or usable(m, run, phase):
-                points.append(Point(m, phase, value, run, runnable, tuple(free)))
+                points.append(Point(m, phase, value, run, runnable, keys))
     return points
-
-
-def rates_of(point: Point, values: dict[str, float]) -> tuple:
-    """The step's coefficients when the engine's have these values."""
-    mine = {label: values[f"{point.run.engine}:{label}"] for label in point.labels if f"{point.run.engine}:{label}" in values}
-    return point.runnable.coefs(point.runnable.meta["rates"] | mine)
 
 
 def predicted(point: Point, values: dict[str, float]) -> float:
     """Tokens per second of a point when the coefficients have these values."""
-    tokens, floor, seconds = passes(point.runnable, point.m, point.phase, rates_of(point, values))
+    mine = {name: values[key] for name, key in point.keys.items() if key in values}
+    rates = point.runnable.coefs(point.runnable.meta["rates"] | mine)
+    tokens, floor, seconds = passes(point.runnable, point.m, point.phase, rates)
     return tokens / max(seconds, floor)
 
 
-def scored_with(points: Iterable[Point], values: dict[str, float], **more) -> list[dict]:
+def scored_with(points: Iterable[Point], values: dict[str, float]) -> list[dict]:
     """Result rows (see :func:`~.scores.result`) of points under other coefficients."""
     rows = []
     for point in points:
         row = result(point.m, point.run, point.runnable, point.phase, point.measured)
         scale = predicted(point, values) / row["expected"]
-        row |= {k: row[k] * scale for k in ("expected", "low")} | {"high": min(row["high"] * scale, row["ceiling"])} | more
+        row |= {k: row[k] * scale for k in ("expected", "low")} | {"high": min(row["high"] * scale, row["ceiling"])}
         rows.append(row)
     return rows
 
@@ -95,69 +95,81 @@ def above_floor(point: Point) -> bool:
     return point.measured > 1.02 * tokens / floor
 
 
-def fit(points: list[Point], coefficients: dict[str, tuple], start: dict[str, float] | None = None) -> dict[str, float]:
-    """Values of the coefficients that explain the points best. Raises SpecError without SciPy."""
+def family_of(point: Point) -> str:
+    """The hardware family that a point belongs to."""
+    return point.m.hw_family or point.m.hardware or ""
+
+
+def fit(points: list[Point], coefficients: Coefficients, chosen=None) -> dict[str, float]:
+    """Values of the coefficients that explain the points best; `chosen(key)` says which may move. Raises SpecError without SciPy."""
     try:
-        import numpy as np
         from scipy.optimize import least_squares
     except ImportError:
         raise problem("fitting needs SciPy", help="pip install 'costmodel[fit]'") from None
     points = [p for p in points if not above_floor(p)]
-    used = sorted({f"{p.run.engine}:{label}" for p in points for label in p.labels})
+    used = sorted({k for p in points for k in p.keys.values() if chosen is None or chosen(k)})
     if not used:
         raise problem("nothing to fit: no measurement runs on an engine with free coefficients")
-    index = {label: i for i, label in enumerate(used)}
-    found = [coefficients[label][1] for label in used]
-    low, high = (np.array([getattr(c, side) for c in found], float) for side in ("low", "high"))
-    prior = np.array([(start or {}).get(label, c.value) for label, c in zip(used, found, strict=True)], float)
-    members = Counter((p.m.hw_family or p.m.hardware, p.phase) for p in points)
-    weights = np.array([members[p.m.hw_family or p.m.hardware, p.phase] ** -0.5 for p in points])
-    weights *= len(points) / weights.sum()
-
-    def errors(x, which=None) -> Any:
-        values = dict(zip(used, x.tolist(), strict=True))
-        chosen = points if which is None else [points[i] for i in which]
-        return np.array([log(predicted(p, values) / p.measured) for p in chosen])
-
-    rows_of = {
-        label: [i for i, p in enumerate(points) if label.partition(":")[2] in p.labels and label.startswith(f"{p.run.engine}:")]
-        for label in used
-    }
-    pull = PULL / (high - low)
-
-    def residuals(x):
-        return np.concatenate([errors(x) * weights, (x - prior) * pull])
-
-    def jacobian(x):
-        base = errors(x)
-        matrix = np.zeros((len(points) + len(used), len(used)))
-        for label, j in index.items():
-            step = 1e-4 * (high[j] - low[j]) * (1 if x[j] < (low[j] + high[j]) / 2 else -1)
-            moved = x.copy()
-            moved[j] += step
-            which = rows_of[label]
-            matrix[which, j] = (errors(moved, which) - base[which]) / step * weights[which]
-            matrix[len(points) + j, j] = pull[j]
-        return matrix
-
-    inside = np.clip(prior, low + 1e-6 * (high - low), high - 1e-6 * (high - low))
-    solved = least_squares(residuals, inside, jacobian, bounds=(low, high), loss="soft_l1", f_scale=SOFT, max_nfev=30, ftol=1e-5, xtol=1e-5)
+    task = Task(points, used, [coefficients[key][2] for key in used])
+    solved = least_squares(task.residuals, task.start, task.jacobian, bounds=(task.low, task.high), max_nfev=40, ftol=1e-5, xtol=1e-5)
     return dict(zip(used, solved.x.tolist(), strict=True))
 
 
-def left_out(points: Points, family, start=None, only=None) -> list[dict]:
-    """Result rows of every point, predicted by coefficients fitted without its family; `family(point)` names it."""
+class Task:
+    """Residuals of a fit and their slopes. The soft L1 loss is in the data's residuals, so that the pull stays as stiff as it is."""
+
+    def __init__(self, points: list[Point], used: list[str], found: list):
+        import numpy as np
+
+        self.np, self.points, self.used = np, points, used
+        self.low, self.high, self.prior = (np.array([getattr(c, side) for c in found], float) for side in ("low", "high", "value"))
+        reach = self.high - self.low
+        self.start = np.clip(self.prior, self.low + 1e-6 * reach, self.high - 1e-6 * reach)
+        self.pull = PULL / reach
+        members = Counter((family_of(p), p.phase) for p in points)
+        weights = np.array([members[family_of(p), p.phase] ** -0.5 for p in points])
+        self.weights = weights * len(points) / weights.sum()
+        self.rows_of = [[i for i, p in enumerate(points) if key in p.keys.values()] for key in used]
+
+    def errors(self, x, which=None):
+        """ln(predicted / measured) of the points."""
+        values = dict(zip(self.used, x.tolist(), strict=True))
+        chosen = self.points if which is None else [self.points[i] for i in which]
+        return self.np.array([log(predicted(p, values) / p.measured) for p in chosen])
+
+    def soft(self, errors, weights):
+        """Soft L1 of the errors as residuals to be squared, and the slope of that."""
+        np = self.np
+        root = np.sqrt(1 + (errors / SOFT) ** 2)
+        size = SOFT * np.sqrt(2 * (root - 1))
+        slope = np.where(size > 1e-9, np.abs(errors) / np.maximum(size, 1e-9) / root, 1.0)
+        return np.sign(errors) * size * weights, slope * weights
+
+    def residuals(self, x):
+        """Softened errors, then the pull of each coefficient towards its document."""
+        return self.np.concatenate([self.soft(self.errors(x), self.weights)[0], (x - self.prior) * self.pull])
+
+    def jacobian(self, x):
+        """Slopes by finite differences, over the rows that a coefficient touches."""
+        np, base = self.np, self.errors(x)
+        slopes = self.soft(base, self.weights)[1]
+        matrix = np.zeros((len(self.points) + len(self.used), len(self.used)))
+        for j, which in enumerate(self.rows_of):
+            step = 1e-4 * (self.high[j] - self.low[j]) * (1 if x[j] < (self.low[j] + self.high[j]) / 2 else -1)
+            moved = x.copy()
+            moved[j] += step
+            matrix[which, j] = (self.errors(moved, which) - base[which]) / step * slopes[which]
+            matrix[len(self.points) + j, j] = self.pull[j]
+        return matrix
+
+
+def left_out(points: Points, chosen=None, family=family_of) -> list[dict]:
+    """Result rows of every point, predicted by coefficients fitted without its family."""
     rows = []
+    standing = {key: found[2].value for key, found in points.coefficients.items()}
     for name in sorted({family(p) for p in points}):
         test = [p for p in points if family(p) == name]
-        if only is not None:
-            test = [p for p in test if only(p)]
-        if not test:
-            continue
-        classes = {p.run.engine for p in test}
-        rest = [p for p in points if family(p) != name and p.run.engine in classes]
-        values = {label: c.value for label, (_, c) in points.coefficients.items()}
-        if rest:
-            values |= fit(rest, points.coefficients, start)
-        rows += scored_with(test, values)
+        keys = {k for p in test for k in p.keys.values()}
+        rest = [p for p in points if family(p) != name and keys & set(p.keys.values())]
+        rows += scored_with(test, standing | (fit(rest, points.coefficients, chosen) if rest else {}))
     return rows

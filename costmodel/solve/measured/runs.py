@@ -54,18 +54,14 @@ def kind_of(m: Measurement) -> str:
 
 
 def engine_of(library: Library, m: Measurement) -> str | None:
-    """The engine document for a tool and the date of its build: the first whose `tools` name it."""
+    """The engine document for a tool and the date of its build: of several, the one of the lowest rank."""
     words = " ".join(filter(None, (m.tool, m.backend, m.version))).lower()
-    found = None
     for spec in _engines(library):
         tools = spec.doc.tools
-        if not any(re.search(rf"(^|[^a-z0-9]){re.escape(name.lower())}", words) for name in tools.names):
-            continue
-        if tools.until is None:
-            found = found or spec.name
-        elif m.source_date and m.source_date[: len(tools.until)] <= tools.until:
+        named = any(re.search(rf"(^|[^a-z0-9]){re.escape(name.lower())}", words) for name in tools.names)
+        if named and (tools.until is None or (m.source_date and m.source_date[: len(tools.until)] <= tools.until)):
             return spec.name
-    return found
+    return None
 
 
 def _engines(library: Library) -> list[Spec]:

@@ -57,11 +57,15 @@ def scored(library: Library, rows: Iterable[Measurement], engine: str | None = N
 def compiled(library: Library, m: Measurement, built: dict, engine: str | None, columns: bool):
     """The run of a measurement and its compiled program; equal cases are compiled once."""
     run = run_of(library, m, engine, columns)
-    case = run.case
-    key = (case.model.files, case.hardware.files, case.engine, case.techniques, case.devices, case.sets)
+    key = compile_key(run.case)
     if key not in built:
-        built[key] = build(case, library)
+        built[key] = build(run.case, library)
     return run, built[key]
+
+
+def compile_key(case) -> tuple:
+    """Equal for cases that compile to the same program."""
+    return case.model.files, case.hardware.files, case.engine, case.techniques, case.devices, case.sets
 
 
 def result(m: Measurement, run: Run, runnable, phase: str, measured: float) -> dict[str, Any]:
