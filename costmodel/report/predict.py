@@ -219,14 +219,21 @@ def predict_rows(p) -> tuple[list[str], list[list[str]]]:
     return ["figure", "value"], [[k, str(v)] for k, v in flat.items()]
 
 
-def predict_render(p, fmt: str, lang: str, operators: bool = False) -> str:
-    """The prediction in a format."""
+def predict_render(p, fmt: str, lang: str, operators: bool = False, fit=None) -> str:
+    """The prediction in a format, with the placement that was found for it where one was asked for."""
     if fmt == "text":
-        return predict_text(p, lang, operators=operators)
+        from .fit import fit_text
+
+        text = predict_text(p, lang, operators=operators)
+        return text if fit is None else f"{text}\n\n{fit_text(fit, lang)}"
     if fmt == "json":
         import json
 
         data = p.to_dict()
+        if fit is not None:
+            from .fit import fit_data
+
+            data |= fit_data(fit)
         if operators:
             from ..solve.export import clean
 
