@@ -124,11 +124,11 @@ def placement(command):
     """Options that say where a model lies: short for techniques and overrides (`solve/where.py`)."""
     for option in reversed(
         [
-            click.option("--gpu-layers", "-ngl", "gpu_layers", type=Layers(), help="Layers on the GPU, the head one more, as llama.cpp counts."),
+            click.option("--gpu-layers", "-ngl", "gpu_layers", type=Layers(), help="Layers on the GPU, the head one more."),
             click.option("--n-cpu-moe", "-ncmoe", "cpu_moe", type=Layers(), help="Layers from the first whose experts are on the host."),
             click.option("--cpu-moe", "-cmoe", "all_cpu_moe", is_flag=True, help="All experts on the host."),
             click.option("--no-kv-offload", "-nkvo", "kv_host", is_flag=True, help="KV cache and attention on the host."),
-            click.option("--link", "links", multiple=True, metavar="NAME", help="Peer link (`costmodel list links`), or host=NAME, peer=NAME."),
+            click.option("--link", "links", multiple=True, metavar="NAME", help="Peer link (`list links`), or host=NAME, peer=NAME."),
         ]
     ):
         command = option(command)

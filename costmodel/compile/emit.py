@@ -256,5 +256,7 @@ def row_table(machine: Machine) -> list[tuple]:
     for p in machine.placed:
         eff = {k: (v.value if isinstance(v, Num) else text(v)) for k, v in p.eff.items()}
         rate = p.rate.value if isinstance(p.rate, Num) else 1
-        table.append((p.row.block, p.row.name, p.row.role, p.row.op, p.unit, p.repeat, p.math, rate, eff, dict(p.streams), p.bits, p.row.link))
+        table.append(
+            (p.row.block, p.row.name, p.row.role, p.row.op, p.unit, p.repeat, p.math, rate, eff, dict(p.streams), p.bits, p.row.link)
+        )
     return table

@@ -64,7 +64,7 @@ def mixed_step(runnable, groups):
     moved_by: dict = {}  # all of them
     host_bytes = host_moved = 0.0
     for info, row in zip(meta["rows"], mixed_rows(runnable, groups), strict=True):
-        unit, repeat, math, rate, streams, by = *info[4:8], info[9], info[11]
+        unit, repeat, math, rate, streams, by = info[4], info[5], info[6], info[7], info[9], info[11]
         for i in range(6):
             totals[i] += repeat * row[i]
         key = (unit, math)

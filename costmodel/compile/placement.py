@@ -40,14 +40,17 @@ def split(row: Row, repeat: int, terms: dict, stored: float) -> list[Placed]:
     if not computed:
         return [device]
     most = max(computed, key=lambda p: p.share)
-    if most.count is not None or most.share == 1:
-        count = repeat if most.count is None else most.count
+    if most.whole is not None or most.share == 1:
+        count = repeat if most.whole is None else most.whole
         device.repeat, device.stored = repeat - count, {"device": stored * (repeat - count)}
         host = Placed(row, "host", count, terms, {"host": stored * count})
         return [p for p in (device, host) if p.repeat]
     device.terms = {k: times(1 - most.share, n) for k, n in terms.items()}
     device.stored = {"device": stored * repeat * (1 - most.share)}
-    return [device, Placed(row, "host", repeat, {k: times(most.share, n) for k, n in terms.items()}, {"host": stored * repeat * most.share})]
+    return [
+        device,
+        Placed(row, "host", repeat, {k: times(most.share, n) for k, n in terms.items()}, {"host": stored * repeat * most.share}),
+    ]
 
 
 def crossing(row: Row, repeat: int, terms: dict, computed: list) -> Placed:

@@ -12,13 +12,13 @@ from .rows import Row, number_of
 
 
 class Place(NamedTuple):
-    """Where part of a row lies: a share of its `what`, or `count` of its repeats (None: the share of every repeat)."""
+    """Where part of a row lies: a share of its `what`, or `whole` of its repeats (None: the share of every repeat)."""
 
     what: str
     tier: str
     mode: str
     share: float
-    count: int | None
+    whole: int | None
     home: bool
     mark: Mark
 
@@ -60,7 +60,7 @@ def _amount(step: Step, name: str, dims: Mapping) -> float | None:
     node = getattr(step.item.place, name)
     if node is None:
         return None
-    value = evaluate(step, node, dims, "place", name) if isinstance(node, tuple) else node
+    value = node if isinstance(node, (int, float)) else evaluate(step, node, dims, "place", name)
     if value < 0 or (value > 1 and name != "layers"):
         raise SpecError(Problem(f"place.{name} is {value:g}; want 0 … 1", mark_of(step, "place", name)))
     return value

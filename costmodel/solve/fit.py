@@ -53,7 +53,7 @@ def best_fit(case: Case, formats: tuple[str, ...] = ()) -> Record:
         return _result(p, techniques, True, 0.0, changes)
     spilled = _spilled(case, plain)
     if spilled is not None:
-        return _result(*spilled, False, lacking, changes)
+        return _result(spilled[0], spilled[1], False, lacking, changes)
     return _result(plain, (), False, lacking, changes)
 
 
@@ -83,14 +83,13 @@ def _used(case: Case) -> set[str]:
 def _candidates(case: Case, plain) -> Iterator[tuple]:
     """(prediction, techniques) of every placement that fits, each with as much on the device as it can hold."""
     used = _used(case)
+    spread: tuple[str, ...] = ()
     if case.devices > 1 and not used & set(PLACES):
         stages = (f"pipeline-parallel:stages={case.devices}",)
         p = case.try_(stages)
         if _fits(p):
             yield p, stages
         spread = stages
-    else:
-        spread = ()
     layers = int(plain.runnable.meta["layers"])
     for more in ((), ("kv-on-host",)):
         if more and used & {"kv-on-host", "spill", "offload"}:
