@@ -81,6 +81,11 @@ TECHNIQUES = [
     "prefix-caching",
     "tensor-parallel",
     "pipeline-parallel",
+    "expert-parallel",
+    "gpu-layers",
+    "experts-on-host",
+    "kv-on-host",
+    "spill",
 ]
 
 
