@@ -268,7 +268,7 @@ def test_changes_are_predictions_that_fit():
 
 def test_the_disk_is_shown_but_is_no_memory():
     found = fit("llama-3.1-405b", "--hw", "rtx4090", code=1)
-    assert found["placement"]["fits"] is False and found["placement"]["techniques"][0].startswith("spill:share=")
+    assert found["flags"] == {} and found["placement"]["fits"] is False and found["placement"]["techniques"][0].startswith("spill:share=")
     host = library().load("hardware", "rtx4090").doc.host.dram
     total = predict("llama-3.1-405b", "rtx4090").memory.total_bytes
     assert found["placement"]["lacking_bytes"] == pytest.approx(

@@ -211,11 +211,13 @@ def _bullets(items: list[str], columns: int) -> list[str]:
     return lines
 
 
-def predict_rows(p) -> tuple[list[str], list[list[str]]]:
+def predict_rows(p, fit=None) -> tuple[list[str], list[list[str]]]:
     """Figures as (name, value) rows, for markdown and CSV: every leaf of the JSON form."""
+    from .fit import fit_data
     from .render import _flat
 
-    flat = _flat({k: v for k, v in p.to_dict().items() if k not in ("not_modelled", "assumptions", "schema")})
+    more = {} if fit is None else fit_data(fit)
+    flat = _flat({k: v for k, v in (p.to_dict() | more).items() if k not in ("not_modelled", "assumptions", "schema")})
     return ["figure", "value"], [[k, str(v)] for k, v in flat.items()]
 
 
@@ -239,7 +241,7 @@ def predict_render(p, fmt: str, lang: str, operators: bool = False, fit=None) ->
 
             data["operators"] = clean({k: [r.to_dict() for r in v] for k, v in p.operators.items()})
         return json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False)
-    headers, rows = predict_rows(p)
+    headers, rows = predict_rows(p, fit)
     if fmt == "csv":
         import csv
         import io

@@ -58,7 +58,8 @@ def best_fit(case: Case, formats: tuple[str, ...] = ()) -> Record:
 
 
 def _result(p, techniques, fits: bool, lacking: float, changes) -> Record:
-    return Record(prediction=p, techniques=list(techniques), fits=fits, lacking_bytes=lacking, flags=flags_of(p), changes=changes)
+    flags = flags_of(p) if fits else {}
+    return Record(prediction=p, techniques=list(techniques), fits=fits, lacking_bytes=lacking, flags=flags, changes=changes)
 
 
 def _fits(p) -> bool:
