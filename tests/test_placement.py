@@ -268,12 +268,31 @@ def test_changes_are_predictions_that_fit():
 
 def test_the_disk_is_shown_but_is_no_memory():
     found = fit("llama-3.1-405b", "--hw", "rtx4090", code=1)
-    assert found["flags"] == {} and found["placement"]["fits"] is False and found["placement"]["techniques"][0].startswith("spill:share=")
+    assert (
+        found["flags"] == {}
+        and found["placement"]["fits"] is False
+        and any(t.startswith("mmap:share=") for t in found["placement"]["techniques"])
+    )
     host = library().load("hardware", "rtx4090").doc.host.dram
     total = predict("llama-3.1-405b", "rtx4090").memory.total_bytes
     assert found["placement"]["lacking_bytes"] == pytest.approx(
         total - found["memory"]["usable_bytes"] - host.capacity + host.reserve, rel=0.05
     )
+
+
+@pytest.mark.parametrize("engine", ["rule-of-thumb", "llama.cpp"])
+@pytest.mark.parametrize("model", ["llama-3.1-405b", "deepseek-v3"])
+def test_a_file_larger_than_ram_is_read_from_disk(model, engine):
+    moved = ("gpu-layers:layers=3",)
+    held, mapped = (predict(model, "rtx4090", techniques=t, engine=engine) for t in (moved, (*moved, "mmap:share=0.8")))
+    assert stored(mapped) == pytest.approx(stored(held)) and mapped.memory.weights_bytes == held.memory.weights_bytes
+    assert mapped.memory.tiers["disk"]["weights_bytes"] == pytest.approx(0.8 * held.memory.tiers["host"]["weights_bytes"])
+    assert mapped.decode.link_bytes - held.decode.link_bytes == pytest.approx(
+        0.8 * sum(r.bytes_by.weights for r in held.operators["decode"] if r.unit == "host"), rel=1e-6
+    )
+    assert mapped.decode.floor_s > 5 * held.decode.floor_s
+    for group in ((1, 1, 500, 1), (2, 300, 0, 1)):
+        assert mixed_step(mapped.runnable, [group]) == pytest.approx(mapped.runnable.one(*group), rel=1e-9)
 
 
 def test_must_fit_with_devices_and_without_need():

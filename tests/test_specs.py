@@ -86,6 +86,7 @@ TECHNIQUES = [
     "experts-on-host",
     "kv-on-host",
     "spill",
+    "mmap",
 ]
 
 
@@ -134,7 +135,8 @@ def test_every_technique_is_named_in_both_languages_and_changes_something(name):
     doc = library().load("technique", name).doc
     assert doc.title.ko and doc.title.en
     for model in ("mixtral-8x7b",) if any("expert" in role for role in doc.requires.roles) else ("8b-mha", "8b"):
-        plain, used = (costmodel.predict(model, "h100-sxm", context=9000, techniques=t) for t in ((), (name,)))
+        base = ("gpu-layers",) if name == "mmap" else ()  # of what lies on the host
+        plain, used = (costmodel.predict(model, "h100-sxm", context=9000, techniques=t) for t in (base, (*base, name)))
         if plain.to_dict()["tps"] != used.to_dict()["tps"] or plain.memory.total_bytes != used.memory.total_bytes:
             return
         if plain.ttft_s.expected != used.ttft_s.expected or plain.system_tps != used.system_tps:

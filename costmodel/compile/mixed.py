@@ -83,7 +83,7 @@ def mixed_step(runnable, groups):
         low = repeat * (kept_w * row[6] + kept_k * row[7])
         if unit == "host":
             host_bytes += low
-            host_moved += repeat * sum(row[1:5])
+            host_moved += repeat * (kept_w * row[1] + kept_k * row[2] + row[3] + row[4])
         else:
             compulsory += low + repeat * row[3]
         expected += repeat * row_seconds(info, row, rates, M)[0]

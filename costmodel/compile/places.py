@@ -21,6 +21,7 @@ class Place(NamedTuple):
     whole: int | None
     home: bool
     mark: Mark
+    of: str
 
     @property
     def joins(self) -> bool:
@@ -40,7 +41,7 @@ def place_rows(rows: list[Row], steps: list[Step], dims: Mapping, model: str) ->
         for row in chosen(rows, step, model):
             share, count = _part(row, amount, dims)
             if share or row.link == "host":  # of a transfer, none is not all
-                _join(row, Place(place.what, tier, mode, share, count, place.home, mark_of(step, "place")))
+                _join(row, Place(place.what, tier, mode, share, count, place.home, mark_of(step, "place"), place.of))
             if count is None and 0 < share < 1 and amount["layers"] is not None:
                 notes.append(f"{step.use.name}: `{row.block}` holds several layers in one, so a layer counts as an equal share of it")
     return list(dict.fromkeys(notes))
@@ -83,7 +84,7 @@ def _part(row: Row, amount: dict, dims: Mapping) -> tuple[float, int | None]:
 
 def _join(row: Row, new: Place) -> None:
     """Add a place. What one technique moves layer by layer and another by kind of row may overlap on the host; else they clash."""
-    for old in row.place:
+    for old in (p for p in row.place if p.of == new.of):
         same = old.what == new.what or "compute" in (old.mode, new.mode)
         if same and not (old.joins and new.joins and old.home != new.home):
             raise _clash(f"the place of {new.what}", new.mark, old.mark)

@@ -119,8 +119,8 @@ def _least(case: Case, techniques, low: int, high: int) -> Iterator[tuple]:
     yield p, techniques(high)
 
 
-def _most(case: Case, techniques, high: int) -> Iterator[tuple]:
-    """The largest number up to `high` that fits the device; it leaves least to the host."""
+def _most(case: Case, techniques, high: int, on_host: bool = True) -> Iterator[tuple]:
+    """The largest number up to `high` that fits the device; it leaves least to the host, which must hold it if `on_host`."""
     low, best = -1, None
     while low < high:
         middle = (low + high + 1) // 2
@@ -129,7 +129,7 @@ def _most(case: Case, techniques, high: int) -> Iterator[tuple]:
             low, best = middle, p
         else:
             high = middle - 1
-    if _fits(best):
+    if best is not None and (_fits(best) or not on_host):
         yield best, techniques(low)
 
 
@@ -142,14 +142,32 @@ def _all_on_host(case: Case) -> Iterator:
 
 
 def _spilled(case: Case, plain) -> tuple | None:
-    """(prediction, techniques) with what does not fit read from disk in each pass."""
-    m = plain.memory
-    if _used(case) & set(PLACES) or not m.weights_bytes:
+    """(prediction, techniques) with what device and host cannot hold read from disk in each pass."""
+    if _used(case) & set(PLACES):
         return None
-    share = min(1.0, (m.total_bytes - m.usable_bytes) / m.weights_bytes * (1 + 1e-9))
-    techniques = (f"spill:share={share:.9f},tier=disk",)
-    p = case.try_(techniques)
-    return (p, techniques) if _fits(p) else None
+    found = [*_mapped(case, plain)]
+    m = plain.memory
+    if not found and m.weights_bytes:
+        techniques = (f"spill:share={_share(m.total_bytes - m.usable_bytes, m.weights_bytes)},tier=disk",)
+        found = [(case.try_(techniques), techniques)]
+    return max((item for item in found if _fits(item[0])), key=lambda item: item[0].tps.expected, default=None)
+
+
+def _share(lack: float, size: float) -> str:
+    """A share of the weights that surely covers what is lacking."""
+    return f"{min(1.0, lack / size + 1e-6):.6f}"
+
+
+def _mapped(case: Case, plain) -> Iterator[tuple]:
+    """Placements with as much on the device as it holds, whose part on the host is a mapped file larger than RAM."""
+    layers = int(plain.runnable.meta["layers"])
+    for more in ((), ("experts-on-host",)):
+        for p, techniques in _most(case, lambda n, more=more: (*more, f"gpu-layers:layers={n}"), layers + 1, on_host=False):
+            host = p.memory.tiers.get("host")
+            if host and host["capacity_bytes"] and host["weights_bytes"]:
+                lack = sum(v for k, v in host.items() if k.endswith("_bytes") and k != "capacity_bytes") - host["capacity_bytes"]
+                wanted = (*techniques, f"mmap:share={_share(lack, host['weights_bytes'])}")
+                yield case.try_(wanted), wanted
 
 
 def _changes(case: Case, plain, formats) -> Iterator[dict]:
