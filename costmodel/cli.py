@@ -124,15 +124,11 @@ def placement(command):
     """Options that say where a model lies: short for techniques and overrides (`solve/where.py`)."""
     for option in reversed(
         [
-            click.option(
-                "--gpu-layers", "-ngl", "gpu_layers", type=Layers(), help="Layers on the GPU, the head one more, as llama.cpp counts."
-            ),
+            click.option("--gpu-layers", "-ngl", "gpu_layers", type=Layers(), help="Layers on the GPU, the head one more."),
             click.option("--n-cpu-moe", "-ncmoe", "cpu_moe", type=Layers(), help="Layers from the first whose experts are on the host."),
             click.option("--cpu-moe", "-cmoe", "all_cpu_moe", is_flag=True, help="All experts on the host."),
             click.option("--no-kv-offload", "-nkvo", "kv_host", is_flag=True, help="KV cache and attention on the host."),
-            click.option(
-                "--link", "links", multiple=True, metavar="NAME", help="Peer link (`costmodel list links`), or host=NAME, peer=NAME."
-            ),
+            click.option("--link", "links", multiple=True, metavar="NAME", help="Peer link (`list links`), or host=NAME, peer=NAME."),
         ]
     ):
         command = option(command)
@@ -179,6 +175,22 @@ def _prediction(model, hardware, techniques, engine, prompt, output, context, ba
     return Prediction(cached_runnable(model, hardware, engine, techniques, devices, sets), prompt, output, context, batch)
 
 
+def _fit(model, hardware, *, techniques, sets, engine, devices, prompt, output, context, batch, **where):
+    """The best placement that fits, and what would."""
+    from functools import partial
+
+    from .api import predict
+    from .library import shared as library
+    from .solve.fit import Case, best_fit
+    from .solve.where import placed
+
+    techniques, sets = placed(techniques, sets, **where)
+    workload = {"prompt": prompt, "output": output, "context": prompt if context is None else context, "batch": batch}
+    case = Case(partial(predict, model, hardware, engine=engine), techniques, sets, devices, **workload)
+    names = (n for n in library().names("format") if library().load("format", n).doc.proposed)
+    return best_fit(case, tuple(names))
+
+
 def _shadowed(model: str) -> None:
     """Say so where a name that is known is also that of a file or folder here."""
     import os
@@ -201,7 +213,7 @@ def main():
 @click.option("--hw", "hardware", required=True, metavar="HW", help="Hardware: a name or a document's path.")
 @shared
 @click.option("--operators", is_flag=True, help="Add a table of every operator.")
-@click.option("--must-fit", is_flag=True, help="Exit 1 when it does not fit in memory.")
+@click.option("--must-fit", is_flag=True, help="Find the best placement that fits; exit 1 when none does.")
 @click.option("--format", "fmt", type=click.Choice(["text", "json", "markdown", "csv"]), default="text")
 def predict(model, hardware, lang, operators, must_fit, fmt, **case):
     """Predict speed and memory of a model on a machine.
@@ -211,9 +223,12 @@ def predict(model, hardware, lang, operators, must_fit, fmt, **case):
     from .report.predict import predict_render
 
     _shadowed(model)
-    p = _prediction(model, hardware, **case)
-    click.echo(predict_render(p, fmt, lang, operators))
-    return 1 if must_fit and p.memory.fits is False else 0
+    p, fit = _prediction(model, hardware, **case), None
+    if must_fit:
+        fit = _fit(model, hardware, **case)
+        p = fit.prediction
+    click.echo(predict_render(p, fmt, lang, operators, fit))
+    return 1 if fit is not None and not fit.fits else 0
 
 
 @main.command()

@@ -308,7 +308,8 @@ class Library:
         """Links of a machine that are given by name, as what their documents state; and those documents."""
         links = document.data.get("links")
         given = {k: v for k, v in links.items() if isinstance(v, str)} if isinstance(links, dict) else {}
-        found, files = {}, []
+        found: dict[str, dict] = {}
+        files: list[Path] = []
         for which, name in given.items():
             spec = self.load("link", name, mark=document.mark(("links", which)))
             found[which] = {field: spec.document.data[field] for field in ("bandwidth", "latency") if field in spec.document.data}

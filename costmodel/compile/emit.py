@@ -101,7 +101,8 @@ class Emitter:
         if t["s"] != Num(0) and item.unit == "device":
             lines.append(f"fs += {n}s_")
         if item.unit == "host":
-            moved = [f"{v}_" for v in ("w", "k", "s", "a") if t[v] != Num(0)]
+            kept = 1.0 - sum(share for key, share in item.streams.items() if key.startswith("weights@"))
+            moved = [f"{v}_" if v != "w" or kept == 1 else f"{kept!r} * w_" for v in ("w", "k", "s", "a") if t[v] != Num(0)]
             if moved:
                 lines.append(f"hb += {n}({' + '.join(moved)})")
         lines += self.compulsory(item, n)

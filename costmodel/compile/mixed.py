@@ -64,7 +64,7 @@ def mixed_step(runnable, groups):
     moved_by: dict = {}  # all of them
     host_bytes = host_moved = 0.0
     for info, row in zip(meta["rows"], mixed_rows(runnable, groups), strict=True):
-        unit, repeat, math, rate, streams, by = *info[4:8], info[9], info[11]
+        unit, repeat, math, rate, streams, by = info[4], info[5], info[6], info[7], info[9], info[11]
         for i in range(6):
             totals[i] += repeat * row[i]
         key = (unit, math)
@@ -83,7 +83,7 @@ def mixed_step(runnable, groups):
         low = repeat * (kept_w * row[6] + kept_k * row[7])
         if unit == "host":
             host_bytes += low
-            host_moved += repeat * sum(row[1:5])
+            host_moved += repeat * (kept_w * row[1] + kept_k * row[2] + row[3] + row[4])
         else:
             compulsory += low + repeat * row[3]
         expected += repeat * row_seconds(info, row, rates, M)[0]

@@ -33,24 +33,31 @@ def split(row: Row, repeat: int, terms: dict, stored: float) -> list[Placed]:
     if row.link == "host" and computed:
         return [crossing(row, repeat, terms, computed)]
     device = Placed(row, "device", repeat, terms, {"device": stored * repeat})
-    for place in (p for p in row.place if p.mode == "stream"):
+    for place in (p for p in row.place if p.mode == "stream" and p.of == "device"):
         if place.what == "weights":
             device.stored = {"device": stored * repeat * (1 - place.share), place.tier: stored * repeat * place.share}
         device.streams[f"{place.what}@{place.tier}"] = place.share
     if not computed:
         return [device]
     most = max(computed, key=lambda p: p.share)
-    if most.count is not None or most.share == 1:
-        count = repeat if most.count is None else most.count
+    if most.whole is not None or most.share == 1:
+        count = repeat if most.whole is None else most.whole
         device.repeat, device.stored = repeat - count, {"device": stored * (repeat - count)}
         host = Placed(row, "host", count, terms, {"host": stored * count})
-        return [p for p in (device, host) if p.repeat]
+        return [p for p in (device, from_disk(host)) if p.repeat]
     device.terms = {k: times(1 - most.share, n) for k, n in terms.items()}
     device.stored = {"device": stored * repeat * (1 - most.share)}
-    return [
-        device,
-        Placed(row, "host", repeat, {k: times(most.share, n) for k, n in terms.items()}, {"host": stored * repeat * most.share}),
-    ]
+    on_host = {k: times(most.share, n) for k, n in terms.items()}
+    return [device, from_disk(Placed(row, "host", repeat, on_host, {"host": stored * repeat * most.share}))]
+
+
+def from_disk(host: Placed) -> Placed:
+    """A row on the host, of which a technique leaves a share on disk."""
+    for place in (p for p in host.row.place if p.mode == "stream" and p.of == "host"):
+        size = host.stored["host"]
+        host.stored = {"host": size * (1 - place.share), place.tier: size * place.share}
+        host.streams[f"{place.what}@{place.tier}"] = place.share
+    return host
 
 
 def crossing(row: Row, repeat: int, terms: dict, computed: list) -> Placed:
@@ -77,7 +84,8 @@ def copied(host: Placed, tokens: int, at_a_time: int | None) -> list[Placed]:
     if at_a_time:
         on_device["w"] = bind(Bin("*", Call("ceil", (Bin("/", Name("M"), Num(at_a_time)),)), on_device["w"]), {}, BOUNDS)
     device = Placed(host.row, "device", host.repeat, on_device)
-    device.streams["weights@host"] = 1.0
+    disk = host.streams.get("weights@disk", 0.0)
+    device.streams = {key: share for key, share in (("weights@host", 1.0 - disk), ("weights@disk", disk)) if share}
     host.terms = moved
     return [host, device]
 

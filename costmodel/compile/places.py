@@ -12,15 +12,16 @@ from .rows import Row, number_of
 
 
 class Place(NamedTuple):
-    """Where part of a row lies: a share of its `what`, or `count` of its repeats (None: the share of every repeat)."""
+    """Where part of a row lies: a share of its `what`, or `whole` of its repeats (None: the share of every repeat)."""
 
     what: str
     tier: str
     mode: str
     share: float
-    count: int | None
+    whole: int | None
     home: bool
     mark: Mark
+    of: str
 
     @property
     def joins(self) -> bool:
@@ -40,7 +41,7 @@ def place_rows(rows: list[Row], steps: list[Step], dims: Mapping, model: str) ->
         for row in chosen(rows, step, model):
             share, count = _part(row, amount, dims)
             if share or row.link == "host":  # of a transfer, none is not all
-                _join(row, Place(place.what, tier, mode, share, count, place.home, mark_of(step, "place")))
+                _join(row, Place(place.what, tier, mode, share, count, place.home, mark_of(step, "place"), place.of))
             if count is None and 0 < share < 1 and amount["layers"] is not None:
                 notes.append(f"{step.use.name}: `{row.block}` holds several layers in one, so a layer counts as an equal share of it")
     return list(dict.fromkeys(notes))
@@ -60,7 +61,7 @@ def _amount(step: Step, name: str, dims: Mapping) -> float | None:
     node = getattr(step.item.place, name)
     if node is None:
         return None
-    value = evaluate(step, node, dims, "place", name) if isinstance(node, tuple) else node
+    value = node if isinstance(node, (int, float)) else evaluate(step, node, dims, "place", name)
     if value < 0 or (value > 1 and name != "layers"):
         raise SpecError(Problem(f"place.{name} is {value:g}; want 0 … 1", mark_of(step, "place", name)))
     return value
@@ -83,7 +84,7 @@ def _part(row: Row, amount: dict, dims: Mapping) -> tuple[float, int | None]:
 
 def _join(row: Row, new: Place) -> None:
     """Add a place. What one technique moves layer by layer and another by kind of row may overlap on the host; else they clash."""
-    for old in row.place:
+    for old in (p for p in row.place if p.of == new.of):
         same = old.what == new.what or "compute" in (old.mode, new.mode)
         if same and not (old.joins and new.joins and old.home != new.home):
             raise _clash(f"the place of {new.what}", new.mark, old.mark)

@@ -172,7 +172,7 @@ def _memory(p, t) -> list[str]:
     for tier, part in m.tiers.items():
         sizes = {what: part[f"{what}_bytes"] for what in ("weights", "kv", "state", "workspace")}
         held = ", ".join(t[what] for what in ("weights", "kv", "state") if sizes[what])
-        lines.append(pad(f"{tier}: {held}", 24) + " " + both_bytes(sum(sizes.values())))
+        lines.append(pad(f"{tier}: {held} ", 24) + both_bytes(sum(sizes.values())))
     shown = {
         k: t["none"] if v is None and m.usable_bytes is not None else "?" if v is None else f"{v:,}"
         for k, v in (("context", m.max_context), ("batch", m.max_batch))
@@ -211,28 +211,37 @@ def _bullets(items: list[str], columns: int) -> list[str]:
     return lines
 
 
-def predict_rows(p) -> tuple[list[str], list[list[str]]]:
+def predict_rows(p, fit=None) -> tuple[list[str], list[list[str]]]:
     """Figures as (name, value) rows, for markdown and CSV: every leaf of the JSON form."""
+    from .fit import fit_data
     from .render import _flat
 
-    flat = _flat({k: v for k, v in p.to_dict().items() if k not in ("not_modelled", "assumptions", "schema")})
+    more = {} if fit is None else fit_data(fit)
+    flat = _flat({k: v for k, v in (p.to_dict() | more).items() if k not in ("not_modelled", "assumptions", "schema")})
     return ["figure", "value"], [[k, str(v)] for k, v in flat.items()]
 
 
-def predict_render(p, fmt: str, lang: str, operators: bool = False) -> str:
-    """The prediction in a format."""
+def predict_render(p, fmt: str, lang: str, operators: bool = False, fit=None) -> str:
+    """The prediction in a format, with the placement that was found for it where one was asked for."""
     if fmt == "text":
-        return predict_text(p, lang, operators=operators)
+        from .fit import fit_text
+
+        text = predict_text(p, lang, operators=operators)
+        return text if fit is None else f"{text}\n\n{fit_text(fit, lang)}"
     if fmt == "json":
         import json
 
         data = p.to_dict()
+        if fit is not None:
+            from .fit import fit_data
+
+            data |= fit_data(fit)
         if operators:
             from ..solve.export import clean
 
             data["operators"] = clean({k: [r.to_dict() for r in v] for k, v in p.operators.items()})
         return json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False)
-    headers, rows = predict_rows(p)
+    headers, rows = predict_rows(p, fit)
     if fmt == "csv":
         import csv
         import io

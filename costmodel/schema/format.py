@@ -20,6 +20,8 @@ class NumberFormat(Doc):
     activations: Bytes | None = None
     """Bytes per activation element, where the format covers activations."""
     layout: Text = ""
+    proposed: bool = False
+    """Whether `predict --must-fit` may propose it: a whole-model format that files are published in."""
     let: dict[Ident, Expression] = {}
     """Named helper formulas over the model's dims."""
     mix: dict[str, Any] | None = None

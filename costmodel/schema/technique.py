@@ -70,6 +70,8 @@ class Place(Part):
     home: bool = False
     """The layers themselves live there: rows of a link that others place count only the layers that do not."""
     what: Literal["weights", "kv"] = "weights"
+    of: Literal["device", "host"] = "device"
+    """`host`: a share of what other techniques let the host hold and compute, and of nothing else."""
     mode: str = "stream"
     """`stream` over the link each pass, or `compute` on the host; or the name of a knob."""
 

@@ -8,8 +8,8 @@ LINKS = ("peer", "host", "network")
 def placed(techniques, sets, *, gpu_layers=None, cpu_moe=None, all_cpu_moe=False, kv_host=False, links=()) -> tuple[tuple, tuple]:
     """(techniques, sets) with those of the options; -1 layers are all. Raises :class:`SpecError` for a link that is none."""
     more = []
-    if gpu_layers is not None:
-        more.append("gpu-layers" if gpu_layers < 0 else f"gpu-layers:layers={gpu_layers}")
+    if gpu_layers is not None and gpu_layers >= 0:
+        more.append(f"gpu-layers:layers={gpu_layers}")
     if all_cpu_moe or cpu_moe is not None:
         more.append("experts-on-host" if all_cpu_moe or cpu_moe < 0 else f"experts-on-host:layers={cpu_moe}")
     if kv_host:

@@ -9,7 +9,7 @@ from ...compile.build import Case
 from ...importers.measurements import Measurement
 from ...language.problem import problem
 from ...library import Library, Spec
-from .documents import hardware_of, model_of
+from .documents import hardware_class, hardware_of, model_of
 
 _SPREAD = re.compile(r"\b(tp|pp|ep)\s*-?(\d+)|layer split", re.IGNORECASE)
 
@@ -31,17 +31,12 @@ def run_of(library: Library, m: Measurement, engine: str | None = None, columns:
     used = engine or m.engine or engine_of(library, m) or hardware.doc.engine or "rule-of-thumb"
     devices = m.devices or 1
     case = Case(model, hardware, used, techniques_of(m, devices), devices if _ways(m, devices) else 1, _sets(library, used, m))
-    return Run(
-        case,
-        next(iter(hardware.lineage[1:]), "") if columns else _class(hardware),
-        used,
-        kind_of(m),
-    )
+    return Run(case, hardware_class(library, m) or _class(library, hardware), used, kind_of(m))
 
 
-def _class(hardware: Spec) -> str:
+def _class(library: Library, hardware: Spec) -> str:
     """The class of a machine: its nearest parent that is no machine itself."""
-    return hardware.lineage[-1]
+    return next((name for name in hardware.lineage[1:] if library.load("hardware", name).doc.abstract), hardware.name)
 
 
 def kind_of(m: Measurement) -> str:
