@@ -20,7 +20,7 @@ def figures(m: Measurement) -> dict[str, float]:
         found["decode"] = m.decode_tps
     elif m.tpot_s:
         found["decode"] = (m.batch or 1) / m.tpot_s
-    if m.prefill_tps:
+    if m.prefill_tps and m.prompt:
         found["prefill"] = m.prefill_tps
     return found
 
@@ -33,7 +33,7 @@ def passes(runnable, m: Measurement, phase: str, c=None) -> tuple[float, float, 
         total = runnable.one(batch, 1, context, 1) if c is None else runnable.step(batch, 1, context, 1, batch, batch, c)
         tokens = batch
     else:
-        prompt = m.prompt or 512
+        prompt = m.prompt or 1
         depth = (m.context or 0) if (m.context or 0) != prompt else 0
         total = prefill_pass(runnable, [(batch, prompt, depth, 1)], c)
         tokens = batch * prompt
