@@ -21,6 +21,7 @@ ENGINE_NAMES = {
     "math_bits": COUNT,
     "layers": COUNT,
     "moe_layers": COUNT,
+    "latent_layers": COUNT,
     "bandwidth": BYTE_RATE,
     "peak": FLOP_RATE,
     "second": SECOND,
