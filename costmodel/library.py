@@ -25,6 +25,7 @@ FOLDERS = {
     "tower": "towers",
     "layout": "layouts",
     "recipe": "recipes",
+    "explanation": "explanations",
 }
 _SUFFIXES = (".yaml", ".yml", ".json", ".gguf", ".safetensors")
 
@@ -251,6 +252,18 @@ class Library:
         if not sets:
             return spec
         return self._finish(spec.kind, spec.files[0], sets, kind_of, validate, check_dimensions)
+
+    def made(self, kind: str, label: str, text: str) -> Spec:
+        """A document from text that this program wrote (with `extends`), as if it stood in a file called `label`."""
+        from .schema.dimensions import check_dimensions
+        from .schema.validate import validate
+
+        own = parse(Source(label, text))
+        parent = self.load(kind, own.data["extends"])
+        merged = merge(parent.document, own)
+        doc = validate(merged, kind)
+        check_dimensions(kind, doc, merged)
+        return Spec(kind, doc, merged, parent.files, (doc.name, *parent.lineage))
 
     def _finish(self, kind: str, file: Path, sets, kind_of, validate, check_dimensions, mark: Mark | None = None) -> Spec:
         chain = self._chain(kind, file, kind_of, mark)
