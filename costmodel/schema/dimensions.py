@@ -11,8 +11,7 @@ from ..language.formula.fold import number
 from ..language.formula.nodes import FUNCTIONS
 from ..language.problem import Problem, SpecError, suggest
 from ..language.units import BYTE, BYTE_RATE, COUNT, FLOP, FLOP_RATE, SECOND
-from .explanation import FACTS
-from .names import DEVICE, ROLES, SCHEDULE, SYMBOLS, TERMS, WORKLOAD, term_dim
+from .names import DEVICE, FACTS, ROLES, SCHEDULE, SYMBOLS, TERMS, WORKLOAD, term_dim
 
 _ROW_NAMES = WORKLOAD | {n: d for n, (d, _) in SYMBOLS.items()} | DEVICE
 ENGINE_NAMES = {"M": COUNT, "bits": COUNT, "layers": COUNT, "bandwidth": BYTE_RATE, "peak": FLOP_RATE, "second": SECOND}

@@ -8,25 +8,6 @@ from pydantic import model_validator
 
 from .common import Doc, Expression, Formula, Ident, Part, Positive, Text, Title, TitleField, refuse
 
-FACTS = (
-    "layers", "experts", "bits", "weights", "kv", "lacking", "lack_share", "capacity", "host_ram", "host_compute",
-    "prompt", "output", "context", "longest", "batch", "devices", "streams", "tokens_out",
-    "decode_ratio", "prefill_ratio",
-)  # fmt: skip
-"""Names that formulas of an explanation may use; docs/language.md says what each is."""
-
-RATES = {
-    "memory": ("bw",),
-    "compute": ("pk_",),
-    "link": ("host",),
-    "peer": ("peer",),
-    "disk": ("disk",),
-    "host_memory": ("hram",),
-    "host_compute": ("hpk_",),
-}
-"""What an explanation may slow down or speed up, and the (prefixes of the) rates that it is."""
-
-
 class Free(Part):
     """The one parameter that is solved so that the prediction meets the figure: a range, or a list of values."""
 
