@@ -15,14 +15,16 @@ from .variant import Variants
 
 NOTICEABLE = 0.1
 """Log distance from the expected speed below which there is nothing to explain."""
+UNFIT = 0.1
+"""Weight of an explanation under which the model would not fit."""
 LEAST = 0.003
 """Share of the best score below which an explanation is not listed."""
 
 
-def explain(p, setting: Setting, library, decode: float | None, prefill: float | None, verdicts: dict) -> Record:
+def explain(p, setting: Setting, library, decode: float | None, prefill: float | None) -> Record:
     """Ranked explanations of the measured figures (tokens per second), and those that could not be evaluated.
 
-    `verdicts` by figure. Raises :class:`SpecError` for an explanation document that is wrong, never for one that the case rules out.
+    Raises :class:`SpecError` for an explanation document that is wrong, never for one that the case rules out.
     """
     facts = facts_of(p, setting, library, decode, prefill)
     variants = Variants(setting, p, facts, library, decode)
@@ -53,10 +55,16 @@ def explain(p, setting: Setting, library, decode: float | None, prefill: float |
 
 
 def directions(measured: dict, base: Outcome, facts: dict) -> set[str]:
-    """`slow` or `fast`, of figures that stand off the expected speed; both for a model that does not fit."""
+    """`slow` or `fast`, of figures that stand off the expected speed.
+
+    A model that does not fit is slow anyhow, and fast where a figure is as if it did.
+    """
     gaps = [log(value / getattr(base, name).expected) for name, value in measured.items()]
     out = {"slow" if gap < 0 else "fast" for gap in gaps if abs(gap) > NOTICEABLE}
-    return {"slow", "fast"} if facts["lacking"] else out
+    if facts["lacking"]:
+        out.add("slow")
+        out |= {"fast" for name, value in measured.items() if value > getattr(base, name).low}
+    return out
 
 
 def applies(doc, wanted: set[str], lineage: tuple) -> bool:
@@ -82,8 +90,8 @@ def explained(spec, variants: Variants, measured: dict) -> Record | None:
         return None
     prior = variants.value(doc.prior, facts, spec, "prior")
     score = prior * plausible * likelihood(outcome, measured, reach, doc.target)
-    if outcome.fits is False and doc.solve is None and base.fits is False and not doc.change.measure == "total":
-        score *= 0.3
+    if outcome.fits is False:
+        score *= UNFIT
     return Record(
         name=doc.name,
         title=_texts(doc.title, doc.name),

@@ -50,13 +50,16 @@ def other_model(variants, word: str) -> str:
     """The model of the same family whose parameters come closest to what the figure asks for. Raises :class:`SpecError`."""
     meta = variants.prediction.runnable.meta
     own, size = meta["model"], meta["params"]
-    wanted = size / (variants.facts["decode_ratio"] if variants.decode else variants.facts["prefill_ratio"])
+    name_of = "decode" if variants.decode else "prefill"
+    wanted = size / variants.facts[f"{name_of}_ratio"]
+    figure = getattr(variants.base(), name_of)
+    most = wanted * figure.ceiling / figure.expected
     best: tuple[float, str] | None = None
     for name in variants.library.names("model"):
         if name == own or not own or family(name) != family(own) or not _SIZE.search(name):
             continue
         params = _params(variants.library, name)
-        if params and (params < 0.9 * size) == (word == "smaller") and not 0.9 <= params / size <= 1.1:
+        if params and (params > 1.1 * size if word == "larger" else params < 0.9 * size and params <= most):
             gap = max(params / wanted, wanted / params)
             best = min(best or (gap, name), (gap, name))
     if best is None:

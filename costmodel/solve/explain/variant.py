@@ -75,7 +75,9 @@ class Variants:
             s = s._replace(set=s.set + self._same_format(change.model))
         if change.hardware:
             s = s._replace(hardware=self._named("hardware", change.hardware), set=_without(s.set, "hw."))
-        return s._replace(set=s.set + tuple(_filled(t, values) for t in change.set))
+        own = tuple(_filled(t, values) for t in change.set)
+        paths = {t.partition("=")[0] for t in own}
+        return s._replace(set=tuple(t for t in s.set if t.partition("=")[0] not in paths) + own)
 
     def _named(self, kind: str, name: str):
         """The document of a name, or of a word such as `host`; found once."""
