@@ -54,6 +54,29 @@ class Speed(click.ParamType):
         return number
 
 
+class Layers(click.ParamType):
+    """Layers on the GPU: a count from 0, or `all` (also -1)."""
+
+    name = "N"
+
+    def convert(self, value, param, ctx):
+        """The count, -1 for all. Fails for what is none."""
+        from .sizes import read_size
+
+        if isinstance(value, int):
+            return value
+        text = str(value).strip().lower()
+        if text in ("all", "-1"):
+            return -1
+        try:
+            number = read_size(text)
+        except ValueError:
+            self.fail(f"`{value}` is not a number of layers; write 20, or `all`", param, ctx)
+        if not 0 <= number <= 10**6:
+            self.fail("want 0 to 1000000, or `all`", param, ctx)
+        return number
+
+
 class Commands(click.Group):
     """Turns bad input into one message on stderr and exit code 2."""
 
@@ -97,6 +120,25 @@ def _fail(message: str, code: int = 2):
     sys.exit(code)
 
 
+def placement(command):
+    """Options that say where a model lies: short for techniques and overrides (`solve/where.py`)."""
+    for option in reversed(
+        [
+            click.option(
+                "--gpu-layers", "-ngl", "gpu_layers", type=Layers(), help="Layers on the GPU, the head one more, as llama.cpp counts."
+            ),
+            click.option("--n-cpu-moe", "-ncmoe", "cpu_moe", type=Layers(), help="Layers from the first whose experts are on the host."),
+            click.option("--cpu-moe", "-cmoe", "all_cpu_moe", is_flag=True, help="All experts on the host."),
+            click.option("--no-kv-offload", "-nkvo", "kv_host", is_flag=True, help="KV cache and attention on the host."),
+            click.option(
+                "--link", "links", multiple=True, metavar="NAME", help="Peer link (`costmodel list links`), or host=NAME, peer=NAME."
+            ),
+        ]
+    ):
+        command = option(command)
+    return command
+
+
 def shared(command):
     """Options of every command that predicts."""
     for option in reversed(
@@ -119,13 +161,16 @@ def shared(command):
         ]
     ):
         command = option(command)
-    return command
+    return placement(command)
 
 
-def _prediction(model, hardware, techniques, engine, prompt, output, context, batch, devices, sets):
+def _prediction(model, hardware, techniques, engine, prompt, output, context, batch, devices, sets, **where):
     from .cache import cached_runnable
     from .sizes import MOST_DEVICES
     from .solve.prediction import Prediction
+    from .solve.where import placed
+
+    techniques, sets = placed(techniques, sets, **where)
 
     if devices > MOST_DEVICES:
         from .language.problem import problem
@@ -158,7 +203,7 @@ def main():
 @click.option("--operators", is_flag=True, help="Add a table of every operator.")
 @click.option("--must-fit", is_flag=True, help="Exit 1 when it does not fit in memory.")
 @click.option("--format", "fmt", type=click.Choice(["text", "json", "markdown", "csv"]), default="text")
-def predict(model, hardware, techniques, engine, prompt, output, context, batch, devices, sets, lang, operators, must_fit, fmt):
+def predict(model, hardware, lang, operators, must_fit, fmt, **case):
     """Predict speed and memory of a model on a machine.
 
     MODEL and HW are names (`costmodel list`) or paths of documents. Says what limits each phase and what was assumed.
@@ -166,7 +211,7 @@ def predict(model, hardware, techniques, engine, prompt, output, context, batch,
     from .report.predict import predict_render
 
     _shadowed(model)
-    p = _prediction(model, hardware, techniques, engine, prompt, output, context, batch, devices, sets)
+    p = _prediction(model, hardware, **case)
     click.echo(predict_render(p, fmt, lang, operators))
     return 1 if must_fit and p.memory.fits is False else 0
 
@@ -191,6 +236,7 @@ def predict(model, hardware, techniques, engine, prompt, output, context, batch,
 @click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Override in every cell, as for predict.")
 @click.option("--filter", "filters", multiple=True, metavar="COND", help="Keep rows: `tps>20`, `fits=true`, `hardware=rtx*`.")
 @click.option("--sort", metavar="FIELD", help="Sort rows by a field; `-FIELD` for descending.")
+@placement
 @click.option("--format", "fmt", type=click.Choice(["text", "markdown", "html", "csv", "json"]), default="text")
 @click.option("--lang", type=click.Choice(["en", "ko"]), default="en")
 @click.option("--columns", type=click.IntRange(40, 400), default=80, help="Width of text tables (default 80).")
@@ -205,7 +251,12 @@ def matrix(study, filters, sort, fmt, lang, columns, **given):
     from .solve.grid import Axes, ad_hoc, select
     from .solve.progress import Progress
     from .solve.views import run_study
+    from .solve.where import placed
 
+    where = {k: given.pop(k) for k in ("gpu_layers", "cpu_moe", "all_cpu_moe", "kv_host", "links")}
+    more, given["sets"] = placed((), given["sets"], **where)
+    if more:
+        given["techniques"] = tuple("+".join((*t.split("+"), *more)) for t in given["techniques"] or ("none",))
     axes = Axes(**given)
     chosen, spec = ad_hoc(library(), study, axes)
     with Progress(sys.stderr) as progress:
@@ -219,7 +270,7 @@ def matrix(study, filters, sort, fmt, lang, columns, **given):
 @click.option("--hw", "hardware", required=True, metavar="HW")
 @shared
 @click.option("--format", "fmt", type=click.Choice(["text", "json"]), default="text")
-def check(tok_s, model, hardware, techniques, engine, prompt, output, context, batch, devices, sets, lang, fmt):
+def check(tok_s, model, hardware, lang, fmt, **case):
     """Judge a measured decode speed.
 
     TOK_S tokens per second and user are impossible (exit 1), fast, normal or slow on this machine.
@@ -227,7 +278,7 @@ def check(tok_s, model, hardware, techniques, engine, prompt, output, context, b
     from .library import shared as library
     from .solve.check import check as judge
 
-    p = _prediction(model, hardware, techniques, engine, prompt, output, context, batch, devices, sets)
+    p = _prediction(model, hardware, **case)
     result = judge(p, tok_s, library())
     if fmt == "json":
         import json
@@ -252,7 +303,7 @@ def check(tok_s, model, hardware, techniques, engine, prompt, output, context, b
 @main.command("list")
 @click.argument("kind", required=False)
 @click.argument("pattern", required=False)
-@click.option("--filter", "filters", multiple=True, metavar="COND", help="Keep rows: `params<10B`, `kind=*moe*`, `context>=128000`.")
+@click.option("--filter", "filters", multiple=True, metavar="COND", help="Keep rows: `params<10B`, `kind=*moe*`, `capacity>=24GB`.")
 @click.option("--sort", metavar="FIELD", help="Sort rows by a field; `-FIELD` for descending.")
 @click.option("--format", "fmt", type=click.Choice(["text", "json"]), default="text")
 def list_(kind, pattern, filters, sort, fmt):

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 
 from .language.merge import merge, override
-from .language.problem import Mark, Source, SpecError, nearest, problem, suggest
+from .language.problem import Mark, Source, nearest, problem, suggest
 from .language.yamlread import MAX_BYTES, Document, parse, read_text
 
 FOLDERS = {
@@ -26,6 +26,7 @@ FOLDERS = {
     "layout": "layouts",
     "recipe": "recipes",
     "explanation": "explanations",
+    "link": "links",
 }
 _SUFFIXES = (".yaml", ".yml", ".json", ".gguf", ".safetensors")
 
@@ -78,7 +79,7 @@ class Library:
             self._load_plugins()
             found: dict[str, Path] = {}
             for root in self.roots:
-                for stem, file in _files(root / FOLDERS[kind]).items():
+                for stem, file in files_of(root / FOLDERS[kind]).items():
                     found.setdefault(stem, file)
             self._names[kind] = found
         return self._names[kind]
@@ -101,31 +102,40 @@ class Library:
                 return direct
             if name in _nested(folder):
                 return _nested(folder)[name]
+            if kind == "hardware" and root != data_root("specs") and folder.is_dir():
+                from .lookup import claimed
+
+                shadow = claimed(self, kind, name, files_of(folder))
+                if shadow is not None:
+                    return shadow
         return self.names(kind).get(name) or self._alias(kind, name)
 
     def _alias(self, kind: str, name: str) -> Path | None:
-        wanted = name.lower().replace(" ", "-").replace("_", "-")
-        for stem, file in self.names(kind).items():
-            if stem.replace("_", "-") == wanted:
-                return file
-        if kind not in ("hardware", "format", "model"):
-            return None
-        for file in self.names(kind).values():
-            try:
-                head = file.read_text("utf-8")
-            except (OSError, UnicodeDecodeError):
-                continue
-            if "\naliases:" in head and wanted in self._aliases(file):
-                return file
-        return None
+        from .lookup import claimed, meant
 
-    def _aliases(self, file: Path) -> set[str]:
-        try:
-            data = self.read(file).data
-        except SpecError:
-            return set()
-        found = data.get("aliases") if isinstance(data, dict) else None
-        return {str(a).lower().replace(" ", "-").replace("_", "-") for a in (found if isinstance(found, list) else ())}
+        if kind not in ("hardware", "format", "model"):
+            wanted = name.lower().replace(" ", "-").replace("_", "-")
+            return next((file for stem, file in self.names(kind).items() if stem.replace("_", "-") == wanted), None)
+        found = claimed(self, kind, name, self.names(kind))
+        if found is None and kind == "hardware":
+            by_rule = meant(self, name, self.names(kind))
+            found = by_rule[0].file if len(by_rule) == 1 else None
+        return found
+
+    def find_hardware(self, text: str) -> Spec | None:
+        """The machine that free words name (`NVIDIA GeForce RTX 4090 24GB`), or None where none or several are meant.
+
+        More is let pass than for :meth:`load`: remarks in parentheses, and any size of a memory that is the machine's RAM.
+        """
+        from .lookup import find_free
+
+        file = find_free(self, text)
+        return None if file is None else self.load("hardware", str(file))
+
+    def _own(self, kind: str) -> list[Path]:
+        """A user's documents of a kind: each may be the one that claims a name."""
+        built_in = data_root("specs")
+        return [file for file in self.names(kind).values() if not file.is_relative_to(built_in)]
 
     def locate(self, kind: str, name: str, mark: Mark | None = None, parents: bool = False) -> Path:
         """The file for a name or a path (a `/` or a suffix makes it a path). Raises :class:`SpecError`.
@@ -166,7 +176,14 @@ class Library:
             return file
         found = self.path_of(kind, text) if text and "\0" not in text and len(text) < 200 else None
         if found is None:
-            aliases = {a for f in self.names(kind).values() for a in self._aliases(f)} if kind == "hardware" else set()
+            aliases: list[str] = []
+            if kind == "hardware":
+                from .lookup import entries, why_not
+
+                help = why_not(self, text[:200], self.names(kind))
+                if help:
+                    raise problem(f"no {kind} `{text[:80]}`", mark, help)
+                aliases = [a for e in entries(self, kind, self.names(kind)) for a in e.header.aliases]
             help = self._hint(kind, text) or suggest(text[:80], [*(self.names(kind) if parents else self.usable(kind)), *aliases])
             raise problem(f"no {kind} `{text[:80]}`", mark, help)
         return found
@@ -242,7 +259,10 @@ class Library:
             raise problem(
                 f"`{name}`: " + ("PyTorch checkpoints are not read" if checkpoint else "only YAML documents can be read here"), mark, help
             )
-        return self._finish(kind, file, sets, kind_of, validate, check_dimensions, mark)
+        spec = self._finish(kind, file, sets, kind_of, validate, check_dimensions, mark)
+        if kind == "hardware" and os.sep not in str(name):  # any of the user's documents may come to claim the name
+            spec.files += tuple(self._own(kind))
+        return spec
 
     def with_sets(self, spec: Spec, sets: tuple) -> Spec:
         """A loaded document with overrides."""
@@ -272,11 +292,25 @@ class Library:
             merged = merge(merged, document)
         for path, value, where in sets:
             merged = override(merged, path, value, where)
+        merged, named = self._links(merged) if kind == "hardware" else (merged, ())
         doc = validate(merged, kind)
         check_dimensions(kind, doc, merged)
         lineage = tuple(d.data.get("name") for _, d in chain)
-        files = (*(f for f, _ in chain), *(extra for f, _ in chain for extra in self._read_with.get(f.absolute(), ())))
+        files = (*(f for f, _ in chain), *(extra for f, _ in chain for extra in self._read_with.get(f.absolute(), ())), *named)
         return Spec(kind, doc, merged, files, lineage)
+
+    def _links(self, document: Document) -> tuple[Document, list[Path]]:
+        """Links of a machine that are given by name, as what their documents state; and those documents."""
+        links = document.data.get("links")
+        given = {k: v for k, v in links.items() if isinstance(v, str)} if isinstance(links, dict) else {}
+        found, files = {}, []
+        for which, name in given.items():
+            spec = self.load("link", name, mark=document.mark(("links", which)))
+            found[which] = {field: spec.document.data[field] for field in ("bandwidth", "latency") if field in spec.document.data}
+            files += spec.files
+        if not found:
+            return document, files
+        return Document({**document.data, "links": {**links, **found}}, document.marks, document.source), files
 
     def _chain(self, kind: str, file: Path, kind_of, mark: Mark | None = None) -> list[tuple[Path, Document]]:
         chain: list[tuple[Path, Document]] = []
@@ -384,7 +418,7 @@ def _model_in(folder: Path, mark: Mark | None) -> Path:
     raise problem(f"`{folder}` has no config.json", mark, f"name one of its files: {names}" if names else "a model's folder has one")
 
 
-def _files(folder: Path) -> dict[str, Path]:
+def files_of(folder: Path) -> dict[str, Path]:
     """Name to file of a folder and those below it."""
     found: dict[str, Path] = {}
     for file in sorted(folder.rglob("*.yaml")) if folder.is_dir() else ():
@@ -397,7 +431,7 @@ def _nested(folder: Path) -> dict[str, Path]:
     if not folder.is_dir():
         return {}
     below = [Path(e.path) for e in os.scandir(folder) if e.is_dir()]
-    return {stem: file for sub in sorted(below) for stem, file in _files(sub).items()}
+    return {stem: file for sub in sorted(below) for stem, file in files_of(sub).items()}
 
 
 def _short(file: Path) -> str:

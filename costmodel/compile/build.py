@@ -75,7 +75,8 @@ def build_with_files(case: Case, library: Library) -> tuple[Runnable, set]:
     sets = parse_sets(case.sets)
     model = load_spec(library, "model", case.model, tuple(sets.get("model", ())), "MODEL")
     hardware = load_spec(library, "hardware", case.hardware, tuple(sets.get("hw", ())), "--hw")
-    engine = load_spec(library, "engine", DEFAULT_ENGINE if case.engine is None else case.engine, tuple(sets.get("engine", ())), "--engine")
+    default = hardware.doc.engine or DEFAULT_ENGINE
+    engine = load_spec(library, "engine", default if case.engine is None else case.engine, tuple(sets.get("engine", ())), "--engine")
     uses = load_uses(library, case.techniques, sets.get("tech", ()), case.devices)
     machine = Machine(compile_program(model, uses, library), hardware, engine, case.devices)
     if uses:
@@ -127,8 +128,8 @@ def describe(machine: Machine, sets: tuple = ()) -> dict:
     program, hardware, engine = machine.program, machine.hardware, machine.engine
     stored = _stored(machine)
     capacity = machine.memory.capacity
-    span, prefill = machine.settings("span", ""), machine.settings("prefill_span", "")
-    overhead = machine.pass_overhead()
+    span, prefill = machine.setting("span"), machine.setting("prefill_span")
+    overhead = machine.fixed
     network = hardware.doc.links.get("network")
     embed = sum(sum(p.stored.values()) for p in machine.placed if p.row.role in ("embed", "pos"))
     return {
@@ -145,13 +146,14 @@ def describe(machine: Machine, sets: tuple = ()) -> dict:
         "unread": embed,
         "file_size": sum(stored.values()),
         "capacity": capacity,
-        "usable": None if capacity is None else capacity * hardware.doc.usable,
+        "usable": None if capacity is None else max(0, capacity * hardware.doc.usable - (machine.memory.reserve or 0)),
         "tiers": _tiers(hardware),
         "network": None if network is None else (network.bandwidth, network.latency),
         "context": program.model.doc.context,
         "span": (span.low, span.high) if span is not None else (1, 1),
         "prefill_span": (prefill.low, prefill.high) if prefill is not None else (1, 1),
-        "micro_batch": machine.settings("micro_batch", ""),
+        "chunk": machine.setting("chunk"),
+        "micro_batch": machine.setting("micro_batch"),
         "hidden": program.dims.get("d", program.dims.get("width", 0)),
         "overhead": overhead.value if isinstance(overhead, Num) else text(overhead),
         "layers": machine.layers(),
@@ -182,8 +184,10 @@ def _titles(spec: Spec) -> dict:
 
 
 def _tiers(hardware: Spec) -> dict:
+    """Bytes that may be used of each lower tier."""
     host = hardware.doc.host
-    return {n: t.capacity for n, t in (("host", host.dram), ("disk", host.disk)) if t is not None}
+    tiers = {n: t for n, t in (("host", host.dram), ("disk", host.disk)) if t is not None}
+    return {n: None if t.capacity is None else max(0, t.capacity - (t.reserve or 0)) for n, t in tiers.items()}
 
 
 def _devices(machine: Machine) -> int:
@@ -221,7 +225,7 @@ def _notes(machine: Machine) -> list[str]:
             notes.append(f"{what} {spec.name}: assumed, not sourced: {', '.join(assumed)}")
     if not any(k.startswith("compute") or k in machine.hardware.doc.compute for k in machine.hardware.doc.sources):
         notes.append(f"hardware {machine.hardware.name}: peak rates have no stated source")
-    if any(p.row.op == "attention-softmax" and p.row.symbols.get("spill") is None for p in machine.placed):
+    if any(p.row.op == "attention-softmax" and p.row.symbols.get("spill") is None for p in machine.placed) and not machine.fused:
         notes.append("attention is counted unfused (scores go through memory); `flash-attention` keeps them on the chip")
     return list(dict.fromkeys(notes))
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from ..language.formula import Node, Num
 from ..language.formula.write import python
-from .machine import Machine, Placed
+from .machine import Machine
+from .placement import Placed
 from .schedule import DEFAULTS
 
 ROW_TERMS = ("f", "w", "k", "s", "a", "l", "fw", "fk", "h")
@@ -21,7 +22,7 @@ class Emitter:
 
     def __init__(self, machine: Machine):
         self.machine = machine
-        self.coefs: dict[str, str] = {}  # expression over rates → variable
+        self.coefs = {f"r[{name!r}]": name for name in machine.free or ()}  # expression over rates → variable
 
     def source(self, meta: dict, children: dict[str, str]) -> str:
         """The whole module."""
@@ -54,15 +55,16 @@ class Emitter:
             body += self.row_lines(group, repeat)
         body += self.overheads()
         body += self.floor_lines()
-        body.append("return f, w, k, s, a, l, st, q, x if x > q else q, fl, ms")
+        body.append("return f, w, k, s, a, l, st, q, x if x > q else q, fl, ms, sl")
         unpack = [f"({', '.join(self.coefs.values())},) = c"] if self.coefs else []
         return "\n".join(lines + ["    " + line for line in unpack + body]) + "\n"
 
     def sums(self) -> list[str]:
-        """Accumulators of FLOPs per unit and type, and of streams per tier."""
+        """Accumulators of FLOPs per unit and type, and of bytes per link or lower tier: moved (`X_`) and compulsory (`S_`)."""
         found = {f"F_{p.unit}_{p.math}" for p in self.machine.placed if p.math != "none"}
-        found |= {"S_" + key.partition("@")[2] for p in self.machine.placed for key in p.streams}
-        return sorted(found)
+        slow = {key.partition("@")[2] for p in self.machine.placed for key in p.streams}
+        slow |= {p.row.link for p in self.machine.placed if p.terms["l"] != Num(0)}
+        return sorted(found) + sorted(kind + name for kind in ("S_", "X_") for name in slow)
 
     def merged(self) -> list[tuple[Placed, int]]:
         """Rows that differ in name only, once, with their repeats added."""
@@ -72,6 +74,7 @@ class Emitter:
                 item.unit,
                 item.math,
                 item.rate,
+                item.row.link,
                 tuple(item.terms[t] for t in ROW_TERMS),
                 tuple(item.streams.items()),
                 tuple(item.eff.items()),
@@ -93,6 +96,8 @@ class Emitter:
         if t["f"] != Num(0):
             rate = "" if item.rate == Num(1) else f" / {python(item.rate)}"
             lines.append(f"F_{item.unit}_{item.math} += {n}f_{rate}")
+        if t["l"] != Num(0):
+            lines += [f"{kind}_{item.row.link} += {n}l_" for kind in "SX"]
         if t["s"] != Num(0) and item.unit == "device":
             lines.append(f"fs += {n}s_")
         if item.unit == "host":
@@ -120,6 +125,7 @@ class Emitter:
                     tier = key.partition("@")[2]
                     lines += [
                         f"st += {n}{share!r} * {var}_",
+                        f"X_{tier} += {n}{share!r} * {var}_",
                         f"S_{tier} += {n}{share!r} * {low_text if ' ' not in low_text else '(' + low_text + ')'}",
                     ]
             target = floor if item.unit == "device" else "hw"
@@ -152,18 +158,18 @@ class Emitter:
                 choices.append(f"{share!r} * {var}_ * {self.inverse(tier, item.eff['host'])}")
         terms = [f"max({', '.join(choices)})" if len(choices) > 1 else choices[0]] if choices else []
         if t["l"] != Num(0):
-            terms.append(f"l_ * {self.inverse('peer', item.eff['link'])}")
+            terms.append(f"l_ * {self.inverse(item.row.link, item.eff['link' if item.row.link == 'peer' else 'host'])}")
         if t["h"] != Num(0):
-            terms.append(f"h_ * {self.coef('r[' + repr('peer_latency') + ']')}")
+            terms.append(f"h_ * {self.coef('r[' + repr(item.row.link + '_latency') + ']')}")
         return " + ".join(terms)
 
     def overheads(self) -> list[str]:
         """Fixed times of a pass."""
-        node = self.machine.pass_overhead()
+        node = self.machine.fixed
         return [] if node == Num(0) else [f"x += {python(node)}"]
 
     def floor_lines(self) -> list[str]:
-        """`q`: the longest of the resources; `fl`, `ms`: seconds of compute and of memory, device and host together."""
+        """`q`: the longest of the resources; `fl`, `ms`, `sl`: seconds of compute, of memory, and of the slowest link or lower tier."""
         compute: dict[str, list[str]] = {"device": [], "host": []}
         for name in self.sums():
             if name.startswith("F_"):
@@ -179,8 +185,8 @@ class Emitter:
         if on_host:
             floors += [" + ".join(compute["host"]) or "0", f"hw * {self.inverse('hram', Num(1))}"]
         floors += [f"{name} * {self.inverse(name[2:], Num(1))}" for name in self.sums() if name.startswith("S_")]
-        if "peer" in self.machine.rates:
-            floors.append(f"l * {self.inverse('peer', Num(1))}")
+        slow = [f"{name} * {self.inverse(name[2:], Num(1))}" for name in self.sums() if name.startswith("X_")]
+        lines.append(f"sl = max({', '.join(slow)})" if len(slow) > 1 else f"sl = {slow[0] if slow else 0}")
         return [*lines, f"q = max({', '.join(floors)})"]
 
     def rows(self) -> str:
@@ -189,12 +195,12 @@ class Emitter:
         return f"def rows({_ARGS}):\n    return (\n        {items},\n    )\n"
 
     def held(self) -> str:
-        """KV and state bytes for B sequences of S cached tokens, by tier: (kv, state, kv on host, kv on disk)."""
+        """KV and state bytes for B sequences of S cached tokens, by tier: (kv, state, kv on host, kv on disk, state on host)."""
         sums: dict[str, list[str]] = {"device": [], "host": [], "disk": []}
-        state = []
+        state: dict[str, list[str]] = {"device": [], "host": []}
         for item in self.machine.placed:
             if item.terms["hs"] != Num(0):
-                state.append(f"{item.repeat} * ({python(item.terms['hs'])})")
+                state[item.unit].append(f"{item.repeat} * ({python(item.terms['hs'])})")
             if item.terms["hk"] == Num(0):
                 continue
             text = f"{item.repeat} * ({python(item.terms['hk'])})"
@@ -205,13 +211,16 @@ class Emitter:
                     sums[key[3:]].append(f"{share!r} * {text}")
             home = "device" if item.unit == "device" else "host"
             sums[home].append(text if left == 1 else f"{left!r} * {text}")
-        parts = [_sum(sums["device"]), _sum(state), _sum(sums["host"]), _sum(sums["disk"])]
+        parts = [_sum(sums["device"]), _sum(state["device"]), _sum(sums["host"]), _sum(sums["disk"]), _sum(state["host"])]
         return f"def held(B, S):\n    T = 0\n    return {', '.join(parts)}\n"
 
     def scratch(self) -> str:
-        """Workspace of one pass: the largest of its rows."""
-        texts = list(dict.fromkeys(python(p.terms["ws"]) for p in self.machine.placed if p.terms["ws"] != Num(0)))
-        return f"def scratch({_ARGS}):\n    return max(0, {', '.join(texts) or '0'})\n"
+        """Workspace of one pass: the largest of its rows, on the device and on the host."""
+        parts = []
+        for unit in ("device", "host"):
+            found = [p.terms["ws"] for p in self.machine.placed if p.unit == unit and p.terms["ws"] != Num(0)]
+            parts.append(f"max(0, {', '.join(dict.fromkeys(map(python, found))) or '0'})")
+        return f"def scratch({_ARGS}):\n    return {', '.join(parts)}\n"
 
     def plan(self) -> str:
         """The schedule's fields, in the order of `PLAN`."""
@@ -240,12 +249,14 @@ def _sum(parts: list[str]) -> str:
 
 
 def row_table(machine: Machine) -> list[tuple]:
-    """What each placed row is: (block, name, role, op, unit, repeat, math, efficiencies by kind as formula text)."""
+    """What each placed row is: (block, name, role, op, unit, repeat, math, rate, efficiencies as formula text, streams, bits, link)."""
     from ..language.formula.write import text
 
     table = []
     for p in machine.placed:
         eff = {k: (v.value if isinstance(v, Num) else text(v)) for k, v in p.eff.items()}
         rate = p.rate.value if isinstance(p.rate, Num) else 1
-        table.append((p.row.block, p.row.name, p.row.role, p.row.op, p.unit, p.repeat, p.math, rate, eff, dict(p.streams), p.bits))
+        table.append(
+            (p.row.block, p.row.name, p.row.role, p.row.op, p.unit, p.repeat, p.math, rate, eff, dict(p.streams), p.bits, p.row.link)
+        )
     return table

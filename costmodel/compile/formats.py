@@ -36,6 +36,12 @@ class Width(NamedTuple):
     family: str
 
     @property
+    def labels(self) -> tuple[str, ...]:
+        """The names that engines key settings on: the format that most weights are in, then its family."""
+        main = max(self.parts, key=lambda part: part[1])[0] if self.parts else ""
+        return (main, self.family)
+
+    @property
     def kept(self) -> bool:
         """Whether most of it stays at 16 bits or more."""
         return self.bytes >= 2

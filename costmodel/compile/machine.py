@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..language.formula import FormulaError, Node, Num, names
-from ..language.formula.fold import bind, number
+from ..language.formula import Name, Node, Num, names
+from ..language.formula.fold import number
 from ..language.formula.nodes import Bin
 from ..language.problem import Problem, SpecError
 from ..library import Spec
-from ..schema.names import BOUNDS
+from .placement import Placed, copied, split
 from .program import Program
 from .rows import Row
+from .tuning import Tuning
 
 CHAIN = ("fp4", "fp6", "fp8", "int8", "fp16", "bf16", "tf32", "fp32")
 KINDS = ("weights", "kv", "state", "activations")
@@ -31,25 +32,10 @@ TERM_NAMES = {
 }
 
 
-class Placed:
-    """One row on one unit (`device` or `host`): bound terms, math type, efficiencies, and shares streamed from tiers."""
-
-    __slots__ = ("bits", "eff", "math", "rate", "repeat", "row", "stored", "streams", "terms", "unit")
-
-    def __init__(self, row: Row, unit: str, repeat: int, terms: dict):
-        self.row, self.unit, self.repeat, self.terms = row, unit, repeat, terms
-        self.math = "fp16"
-        self.rate: Node = Num(1)
-        self.eff: dict[str, Node] = {}
-        self.streams: dict[str, float] = {}  # "weights@host": share
-        self.stored: dict[str, float] = {}
-        self.bits = 0.0
-
-
 class Machine:
     """A program bound to hardware and engine. `rates` are the numbers that a sweep may vary."""
 
-    def __init__(self, program: Program, hardware: Spec, engine: Spec, devices: int = 1):
+    def __init__(self, program: Program, hardware: Spec, engine: Spec, devices: int = 1, free: dict | None = None):
         self.program, self.hardware, self.engine, self.devices = program, hardware, engine, devices
         self.notes = list(program.notes)
         self.files = program.files | set(hardware.files) | set(engine.files)
@@ -58,89 +44,73 @@ class Machine:
             "sparse_load": int("sparse_load" in hardware.doc.features),
             "sparse_2_4": int("sparse_2_4" in hardware.doc.features),
         }
-        self.overlap = self._moe_overlap()
+        self.free = free
+        self._tunings: dict[str, Tuning] = {}
+        self.overlap = self.tuning("device").moe_overlap()
+        self.fused = self.setting("fused")
         self.rates: dict[str, float] = {"bw": self.memory.bandwidth}
         self.placed = [p for row in program.rows for p in self._place(row)]
         self._check_hardware_needs()
+        self.fixed = self.tuning("device").pass_overhead()
+        self.rates |= {label: found.value for label, (_, found) in (free or {}).items()}
 
-    def settings(self, name: str, field: str, family: str = "") -> Any:
-        """One efficiency, overhead or other setting: by format family, then class, then the engine's general one."""
-        doc = self.engine.doc
-        layers = [doc.formats[family]] if family in doc.formats else []
-        layers += [doc.classes[c] for c in self.hardware.lineage if c in doc.classes]
-        for layer in [*layers, doc]:
-            value = getattr(layer, name)
-            value = getattr(value, field) if field and value is not None else value
-            if value is not None:
-                return value
-        return None
+    def tuning(self, unit: str) -> Tuning:
+        """The engine's settings on the device or on the host's processor."""
+        if unit not in self._tunings:
+            host = self.hardware.doc.host
+            lineage, own, memory = self.hardware.lineage, self.hardware.doc.efficiency, self.memory
+            if unit == "host" and host.dram is not None:
+                memory, own = host.dram, {}
+                lineage = self.program.library.load("hardware", host.processor).lineage if host.processor else ()
+            figures = {"layers": self.layers(), "moe_layers": self.moe_layers(), "bandwidth": memory.bandwidth}
+            self._tunings[unit] = Tuning(self.engine, lineage, figures, own, self.free)
+        return self._tunings[unit]
 
-    def efficiency(self, field: str, bits: float, family: str) -> Node:
-        """Fraction of peak or bandwidth, over M alone."""
-        own = self.hardware.doc.efficiency.get(field)
-        if own is not None and not self.engine.doc.fixed:
-            return Num(own)
-        node = self.settings("efficiency", field, family)
-        if node is None:
-            return Num(1)
-        found = self._engine_number(node, bits, f"efficiency.{field}")
-        if isinstance(found, Num) and not 0 < found.value <= 1:
-            raise SpecError(
-                Problem(f"efficiency.{field} is {found.value:g}; want more than 0, at most 1", self.engine.mark("efficiency", field))
-            )
-        return found
-
-    def _engine_number(self, node: Node, bits: float, path: str) -> Node:
-        peaks = [v for k, v in self.hardware.doc.compute.items()]
-        env = {"bits": bits, "layers": self.layers(), "bandwidth": self.memory.bandwidth, "peak": max(peaks, default=0), "second": 1}
-        try:
-            return bind(node, env, BOUNDS)
-        except FormulaError as error:
-            raise SpecError(Problem(f"{path}: {error}", self.engine.mark(*path.split(".")), error.help)) from None
+    def setting(self, name: str) -> Any:
+        """One setting of the engine on the device."""
+        return self.tuning("device").setting(name)
 
     def layers(self) -> float:
         """Layers of the model, for overheads per layer."""
         return self.program.dims.get("L", 1)
 
-    def overhead(self, field: str) -> Node:
-        """Fixed time per step or per layer, in seconds, over M alone."""
-        node = self.settings("overhead", field)
-        return Num(0) if node is None else self._engine_number(node, 16, f"overhead.{field}")
-
-    def pass_overhead(self) -> Node:
-        """Fixed time of a whole pass, in seconds: the step's and every layer's, over M alone."""
-        layers = Bin("*", Num(self.layers()), self.overhead("layer"))
-        return bind(Bin("+", self.overhead("step"), layers), {}, BOUNDS)
-
-    def _moe_overlap(self) -> Node:
-        node = self.settings("moe_overlap", "")
-        return Num(1) if node is None else self._engine_number(node, 16, "moe_overlap")
+    def moe_layers(self) -> float:
+        """Layers with routed experts; of a model known by its sums, all, where fewer parameters are active than stored."""
+        rows = self.program.rows
+        found = sum(self.program.repeat(r) for r in rows if r.role == "expert.down")
+        body = [r for r in rows if r.role == "body" and "active" in r.args]
+        if found or not body:
+            return found
+        active, stored = (body[0].resolve_arg(n, self.program.dims) for n in ("active", "stored"))
+        return self.layers() if number(active) < number(stored) else 0
 
     def _place(self, row: Row) -> list[Placed]:
         row = row.copy()
         row.symbols.setdefault("overlap", self.overlap)
+        if self.fused:
+            row.symbols.setdefault("spill", Num(0))
         terms = self.program.terms(row, TERM_NAMES, self.device_flags)
         stored = self.program.constant(row, "stored", self.device_flags)
         if stored < 0:
             raise SpecError(Problem(f"{row.block}.{row.name}: stores {stored:g} bytes", row.mark))
         self._once_per_pass(row, terms)
-        repeat = self.program.repeat(row)
-        device = Placed(row, "device", repeat, terms)
-        device.stored = {"device": stored * repeat}
-        placed = [device]
-        for what, tier, share, mode, mark in row.place:
-            self._tier(tier, mode, mark)
-            if what == "weights":
-                device.stored = {"device": stored * repeat * (1 - share), tier: stored * repeat * share}
-            if mode == "compute":
-                host = Placed(row, "host", repeat, {k: _times(share, n) for k, n in terms.items()})
-                device.terms = {k: _times(1 - share, n) for k, n in terms.items()}
-                placed.append(host)
-            else:
-                device.streams[f"{what}@{tier}"] = share
+        for place in row.place:
+            self._tier(place.tier, place.mode, place.mark)
+        placed = split(row, self.program.repeat(row), terms, stored)
+        copies = self.setting("op_offload")
+        if copies and any(p.unit == "host" for p in placed) and self._copies_over():
+            placed = [p for item in placed for p in copied(item, copies, self.setting("micro_batch"))]
         for item in placed:
             self._finish(item)
         return [p for p in placed if any(n != Num(0) for n in p.terms.values()) or any(p.stored.values())]
+
+    def _copies_over(self) -> bool:
+        """Whether there is a link over which weights on the host could be copied to the device."""
+        host, links = self.hardware.doc.host, self.hardware.doc.links
+        if host.dram is None or "host" not in links:
+            return False
+        self.rates["host"] = min(links["host"].bandwidth, host.dram.bandwidth)
+        return True
 
     def _once_per_pass(self, row: Row, terms: dict) -> None:
         """Weight bytes move once per pass, whatever a technique makes of them."""
@@ -160,11 +130,27 @@ class Machine:
         if not isinstance(item.rate, Num) or item.rate.value <= 0:
             also = tuple((mark, note) for note, mark in row.history[-3:])
             raise SpecError(Problem(f"{row.block}.{row.name}: `rate` must be a positive number", row.mark, None, also))
+        self._tune(item, width)
+
+    def _tune(self, item: Placed, width) -> None:
+        """Math type and efficiencies of one row."""
+        row, tuning = item.row, self.tuning(item.unit)
         stores = row.terms["params"] != Num(0)  # products without weights (attention) run in the engine's type
-        wanted = (width.math if stores else None) or self.settings("math", "", width.family) or "fp16"
+        formats = width.labels if stores else ()
+        wanted = (width.math if stores else None) or tuning.setting("math", "", formats) or "fp16"
         item.math = self._rate(wanted, item.unit, item.terms["f"] != Num(0))
+        peak = self.rates.get(("pk_" if item.unit == "device" else "hpk_") + item.math, 0)
+        tokens = self._tokens(row)
         for field in (*KINDS, "compute", "link", "host"):
-            item.eff[field] = self.efficiency(field, item.bits, width.family)
+            name = _special(field, row, stores)
+            item.eff[field] = tuning.efficiency(name, width.labels, item.bits, peak, tokens)
+
+    def _tokens(self, row: Row) -> Node | None:
+        """Tokens that each of a row's matrices meets, where that is not M: routed experts share them out."""
+        if not row.role.startswith("expert.") or not {"active", "experts"} <= row.args.keys():
+            return None
+        active, experts = (number(row.resolve_arg(n, self.program.dims)) for n in ("active", "experts"))
+        return Bin("*", Num(active / experts), Name("M")) if experts else None
 
     def _rate(self, wanted: str, unit: str, needed: bool) -> str:
         doc = self.hardware.doc
@@ -224,17 +210,19 @@ class Machine:
                         raise SpecError(
                             Problem(f"`{use.name}` needs {field[:-1]} `{name}`, which {self.hardware.name} does not have", mark, help, also)
                         )
-        if any(p.terms["l"] != Num(0) or p.terms["h"] != Num(0) for p in self.placed):
-            link = doc.links.get("peer")
-            if link is None:
-                raise SpecError(
-                    Problem(
-                        f"{self.hardware.name} has no peer link between devices",
-                        self.hardware.mark("links"),
-                        "give `links: {peer: {bandwidth: …}}`",
-                    )
-                )
-            self.rates["peer"], self.rates["peer_latency"] = link.bandwidth, link.latency
+        for item in self.placed:
+            if item.terms["l"] != Num(0) or item.terms["h"] != Num(0):
+                self._link(item.row.link)
+
+    def _link(self, name: str) -> None:
+        """Rates of a link that rows use, refused where the machine has none."""
+        link = self.hardware.doc.links.get(name)
+        if link is None:
+            what = "peer link between devices" if name == "peer" else f"{name} link"
+            message, mark = f"{self.hardware.name} has no {what}", self.hardware.mark("links")
+            raise SpecError(Problem(message, mark, f"give `links: {{{name}: {{bandwidth: …, latency: …}}}}`"))
+        self.rates.setdefault(name, link.bandwidth)
+        self.rates[f"{name}_latency"] = link.latency
 
 
 def pick_rate(wanted: str, table) -> str | None:
@@ -247,8 +235,11 @@ def pick_rate(wanted: str, table) -> str | None:
     return next((d for d in CHAIN[start:] if d in table and d != "fp6"), None)
 
 
-def _times(share: float, node: Node) -> Node:
-    return bind(Bin("*", Num(share), node), {}, BOUNDS)
+def _special(field: str, row: Row, stores: bool) -> str:
+    """The efficiency that a row takes in place of the general one."""
+    if field == "weights" and row.role.startswith("expert."):
+        return "experts"
+    return "attention" if field == "compute" and not stores and row.role.startswith("attn.") else field
 
 
 def device_tier(hardware: Spec):

@@ -24,7 +24,7 @@ def row_seconds(info: tuple, row, rates: dict, M: float) -> tuple[float, float, 
 
     `info` is a row of the table in META; `row` its terms. The formulas are those that `emit` writes into `step`.
     """
-    _, _, _, _, unit, _, math, rate, eff, streams, _ = info
+    _, _, _, _, unit, _, math, rate, eff, streams, _, by = info
     f, w, k, s, a, link, _, _, hops = row
     host = unit == "host"
     e = {key: fraction(value, M) for key, value in eff.items()}
@@ -38,8 +38,8 @@ def row_seconds(info: tuple, row, rates: dict, M: float) -> tuple[float, float, 
         slow = max(slow, share * (w if what == "weights" else k) / (e["host"] * rates[tier]))
     parts = ((w * kept["weights"], "weights"), (k * kept["kv"], "kv"), (s, "state"), (a, "activations"))
     memory = sum(x / (e[kind] * bandwidth) for x, kind in parts if x)
-    comm = link / (e["link"] * rates["peer"]) if link else 0.0
-    comm += hops * rates["peer_latency"] if hops else 0.0
+    comm = link / (e["link" if by == "peer" else "host"] * rates[by]) if link else 0.0
+    comm += hops * rates[f"{by}_latency"] if hops else 0.0
     return max(compute, memory, slow) + comm, compute, memory, slow + comm
 
 
@@ -60,20 +60,25 @@ def mixed_step(runnable, groups):
     totals = [0.0] * 6
     compulsory = streamed = expected = 0.0
     flops: dict = {}
-    tiers: dict = {}
+    tiers: dict = {}  # compulsory bytes of a link or lower tier
+    moved_by: dict = {}  # all of them
     host_bytes = host_moved = 0.0
     for info, row in zip(meta["rows"], mixed_rows(runnable, groups), strict=True):
-        unit, repeat, math, rate, streams = info[4], info[5], info[6], info[7], info[9]
+        unit, repeat, math, rate, streams, by = *info[4:8], info[9], info[11]
         for i in range(6):
             totals[i] += repeat * row[i]
         key = (unit, math)
         flops[key] = flops.get(key, 0.0) + repeat * row[0] / rate
         kept_w = kept_k = 1.0
+        if row[5]:
+            for sums in (tiers, moved_by):
+                sums[by] = sums.get(by, 0.0) + repeat * row[5]
         for name, share in streams.items():
             what, _, tier = name.partition("@")
             moved, low = (row[1], row[6]) if what == "weights" else (row[2], row[7])
             streamed += repeat * share * moved
             tiers[tier] = tiers.get(tier, 0.0) + repeat * share * low
+            moved_by[tier] = moved_by.get(tier, 0.0) + repeat * share * moved
             kept_w, kept_k = (kept_w - share, kept_k) if what == "weights" else (kept_w, kept_k - share)
         low = repeat * (kept_w * row[6] + kept_k * row[7])
         if unit == "host":
@@ -89,12 +94,11 @@ def mixed_step(runnable, groups):
         floors.append(host_bytes / rates["hram"])
     host_compute = sum(v / rates["hpk_" + m] for (u, m), v in flops.items() if u == "host" and v)
     floors.append(host_compute)
-    if totals[5]:
-        floors.append(totals[5] / rates["peer"])
     floor = max(floors)
     memory = (sum(totals[1:5]) - streamed - host_moved) / rates["bw"]
     memory += host_moved / rates["hram"] if host_moved else 0.0
-    return (*totals, streamed, floor, max(expected, floor), compute + host_compute, memory)
+    slow = max((v / rates[t] for t, v in moved_by.items()), default=0.0)
+    return (*totals, streamed, floor, max(expected, floor), compute + host_compute, memory, slow)
 
 
 def overhead_seconds(meta: dict, M: float) -> float:

@@ -11,6 +11,7 @@ from ..library import Library, Spec, foreign
 from . import rewrite
 from .dims import check_dims, dim_mark, read_dims, seen_by, solve_dims
 from .formats import Width, role_width, width_of
+from .places import place_rows
 from .rows import Resolver, Row, expand_blocks, number_of
 from .schedule import merge_schedules
 from .uses import Use
@@ -187,7 +188,7 @@ def _compiled(model: Spec, uses: list[Use], library: Library) -> Program:
     rewrite.replace_terms(rows, steps, model.name)
     rewrite.scale_terms(rows, steps, program.dims, model.name)
     rewrite.add_terms(rows, steps, model.name)
-    rewrite.place_rows(rows, steps, program.dims, model.name)
+    program.notes += place_rows(rows, steps, program.dims, model.name)
     program.rows = rows
     for row in rows:
         program.files |= set(row.origin.files)

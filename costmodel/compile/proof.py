@@ -30,7 +30,7 @@ def prove(machine: Machine, source: str) -> Runnable:
         try:
             rows = runnable.rows(B, T, S, R, B * T, B * R)
             total = runnable.step(B, T, S, R, B * T, B * R, runnable.c)
-            extra = (*runnable.held(B, S), runnable.scratch(B, T, S, R, B * T, B * R))
+            extra = (*runnable.held(B, S), *runnable.scratch(B, T, S, R, B * T, B * R))
             good = all(_sound(v) for row in rows for v in row) and all(map(_sound, (*total, *extra)))
         except _FAULTS:
             good = False
@@ -41,15 +41,16 @@ def prove(machine: Machine, source: str) -> Runnable:
 
 def _prove_efficiencies(machine: Machine) -> None:
     """An efficiency that depends on M must stay above zero."""
-    overhead = machine.pass_overhead()
+    overhead = machine.fixed
+    free = {label: found.value for label, (_, found) in (machine.free or {}).items()}
     for M in (1, 2, 512, 10**6):
-        if _wrong(overhead, {"M": M}):
+        if _wrong(overhead, {"M": M, **free}):
             raise SpecError(Problem(f"the fixed time of a pass {_wrong(overhead, {'M': M})} at M={M}", machine.engine.mark("overhead")))
     for item in machine.placed:
         for field, node in item.eff.items():
             for M in (1, 2, 512, 10**6):
                 try:
-                    good = number(node, {"M": M}) > 0
+                    good = number(node, {"M": M, **free}) > 0
                 except FormulaError:
                     good = False
                 if not good:

@@ -100,9 +100,9 @@ def drop_and_insert(rows: list[Row], steps: list[Step], dims, library: Library, 
         insert = step.item.insert
         if insert is None:
             continue
-        blocks = {r.block: (r.repeat, r.own) for r in before if fnmatchcase(r.role, insert.beside)}
+        blocks = {r.block: (r.repeat, r.own, r.span) for r in before if fnmatchcase(r.role, insert.beside)}
         knobs = step.use.numbers()
-        for block, (repeat, own) in blocks.items():
+        for block, (repeat, own, span) in blocks.items():
             for name, row in insert.rows.items():
                 path = ("rewrite", step.position, "insert", "rows", name)
                 new = make_row(
@@ -117,6 +117,7 @@ def drop_and_insert(rows: list[Row], steps: list[Step], dims, library: Library, 
                     own,
                 )
                 if new is not None:
+                    new.span = span
                     new.args = {a: _bound(step, n, "insert", "rows", name) for a, n in new.args.items()}
                     new.history.append((f"inserted by {step.use.name}", mark_of(step, "insert")))
                     made.append(new)
@@ -196,28 +197,6 @@ def add_terms(rows: list[Row], steps: list[Step], model: str) -> None:
             for row in chosen(rows, step, model):
                 row.terms[name] = Bin("+", row.terms[name], node)
                 row.history.append((f"add {text(node)} to {name} ({step.use.name})", mark))
-
-
-def place_rows(rows: list[Row], steps: list[Step], dims, model: str) -> None:
-    """Shares of weights or KV moved to another tier."""
-    for step in steps:
-        place = step.item.place
-        if place is None:
-            continue
-        mark = mark_of(step, "place")
-        tier = str(step.use.values.get(place.tier, place.tier))
-        mode = str(step.use.values.get(place.mode, place.mode))
-        for value, valid, field in ((tier, ("host", "disk"), "tier"), (mode, ("stream", "compute"), "mode")):
-            if value not in valid:
-                raise SpecError(Problem(f"place.{field}: `{value}` is not valid", mark_of(step, "place", field), suggest(value, valid)))
-        share = evaluate(step, place.share, dims, "place", "share")
-        if not 0 <= share <= 1:
-            raise SpecError(Problem(f"place.share is {share:g}; want 0 … 1", mark_of(step, "place", "share")))
-        for row in chosen(rows, step, model) if share else ():
-            other = next((p for p in row.place if p[0] == place.what), None)
-            if other is not None:
-                raise _clash(f"the place of {place.what}", mark, other[4])
-            row.place.append((place.what, tier, share, mode, mark))
 
 
 def scale_and_set_dims(formulas: dict, steps: list[Step], model: str) -> dict:

@@ -31,8 +31,8 @@ class Row:
     """
 
     __slots__ = (
-        "args", "block", "formats", "history", "let", "mark", "name", "op", "origin", "own",
-        "place", "repeat", "role", "symbols", "terms", "width",
+        "args", "block", "formats", "history", "let", "link", "mark", "name", "op", "origin", "own",
+        "place", "repeat", "role", "span", "symbols", "terms", "width",
     )  # fmt: skip
 
     def __init__(self, block: str, name: str, role: str, op: Spec, repeat: Node, args: dict, mark: Mark, own: Mapping = NOTHING):
@@ -43,7 +43,9 @@ class Row:
         self.symbols: dict[str, Node] = {}
         self.formats: dict[str, tuple] = {}
         self.width: Width | None = None
-        self.place: list[tuple] = []  # (what, tier, share node, mode, mark)
+        self.place: list = []  # of `places.Place`
+        self.span: tuple[Node, Node] | None = None  # the layers that the repeats are spread over
+        self.link = op.doc.link
         self.history: list[tuple] = []  # (description, mark)
         self.origin = op
 
@@ -184,9 +186,12 @@ def _block(model: Spec, source: str, name: str, own: dict, repeat, dims, library
     if not 0 <= count <= MAX_REPEAT or count != int(count):
         raise SpecError(Problem(f"block `{name}` repeats {count:g} times; want a whole number up to {MAX_REPEAT:,}", mark))
     rows: list[Row] = []
+    span = model.doc.blocks[name].span if name in model.doc.blocks else None
+    span = span or model.doc.blocks[source].span
     for row_name, row in model.doc.blocks[source].ops.items() if count else ():
         made = make_row(model, ("blocks", source, "ops", row_name), name, row_name, row, repeat, dims, library, own)
         if made is not None:
+            made.span = None if span is None else (bind(span[0], own), bind(span[1], own)) if own else span
             rows.append(made)
     return rows
 

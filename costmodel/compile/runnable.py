@@ -30,7 +30,7 @@ class Runnable:
     """Functions of one emitted source (see :mod:`costmodel.compile.emit`), its `meta`, and its child programs.
 
     `step(B, T, S, R, M, H, c)` returns FLOPs, bytes of weights, KV, state, activations, link and streams, floor seconds,
-    expected seconds, and seconds of compute and of memory, of one pass.
+    expected seconds, and seconds of compute, of memory and of the slowest link or lower tier, of one pass.
     """
 
     __slots__ = (

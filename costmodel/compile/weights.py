@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ..language.formula import Num, names
 from ..language.formula.fold import number
 from ..language.problem import Problem, SpecError, suggest
@@ -24,8 +26,9 @@ def base_formats(program, rows: list[Row], base: Spec) -> None:
     if not declared(library, name):
         if doc.weights.size is None:
             raise SpecError(Problem(f"no format `{name}`", mark, suggest(name, library.names("format")) + " (or give `size:`)"))
-        program.notes.append(f"format `{name}` is not declared: its bits per weight follow from the stated size")
-        name = "int8"
+        like = likeness(library, name)
+        program.notes.append(f"format `{name}` is not declared: its bits per weight follow from the stated size, its kind from `{like}`")
+        name = like
         size = doc.weights.size if base is program.model else None
         factor = 1.0 if size else doc.weights.size / max(1, _stored(program, rows, name, mark, own=base))
     if size is not None:
@@ -39,6 +42,13 @@ def base_formats(program, rows: list[Row], base: Spec) -> None:
     for row in rows:
         row.formats = {"weights": (name, None, factor), "kv": (doc.kv.format, None, 1), "activations": (doc.activations.format, None, 1)}
         row.formats["state"] = (doc.state.format, None, 1)
+
+
+def likeness(library, name: str) -> str:
+    """The declared plain format that an undeclared one is taken for: the longest whose name is part of its name, else int8."""
+    text = re.sub(r"[^a-z0-9]+", "_", name.lower())
+    known = [n for n in library.names("format") if n.replace("-", "_") in text and len(n) > 2]
+    return max(known, key=len, default="int8")
 
 
 def _held(program, rows: list[Row], base: Spec) -> dict[str, float]:

@@ -27,10 +27,18 @@ def bad(name: str, message: str, help: str | None = None) -> SpecError:
 
 
 def read_json(raw: bytes, name: str, limit: int = CONFIG_BYTES, unbounded: bool = False) -> dict[str, Any]:
-    """The object that UTF-8 JSON text holds (a byte order mark is allowed).
+    """The object that UTF-8 JSON text holds; see :func:`read_value`. Raises SpecError when the top level is none."""
+    data = read_value(raw, name, limit, unbounded)
+    if not isinstance(data, dict):
+        raise _at(name, raw.decode("utf-8-sig"), 0, "the top level must be an object: `{…}`")
+    return data
+
+
+def read_value(raw: bytes, name: str, limit: int = CONFIG_BYTES, unbounded: bool = False) -> Any:
+    """What UTF-8 JSON text holds (a byte order mark is allowed).
 
     Raises SpecError with line and column for bad JSON, a duplicate key, NaN or an infinite number, an integer of more
-    than 40 digits, more than 64 levels; also for more than `limit` bytes, and when the top level is no object.
+    than 40 digits, more than 64 levels; also for more than `limit` bytes.
     `unbounded` lets the words NaN and Infinity pass, which some configs hold in keys that nobody needs.
     """
     if len(raw) > limit:
@@ -51,8 +59,6 @@ def read_json(raw: bytes, name: str, limit: int = CONFIG_BYTES, unbounded: bool 
         raise _refused(name, text, str(error)) from None
     if _deep(data):
         raise _refused(name, text, _TOO_DEEP)
-    if not isinstance(data, dict):
-        raise _at(name, text, 0, "the top level must be an object: `{…}`")
     return data
 
 

@@ -7,14 +7,16 @@ import re
 from fnmatch import fnmatchcase
 
 from ..compile.machine import device_tier
-from ..language.problem import SpecError, problem, suggest
+from ..language.problem import Mark, Source, SpecError, problem, suggest
+from ..language.units import BYTE, BYTE_RATE, FLOP_RATE, UnitError, quantity
 from ..library import FOLDERS
 from ..library import shared as library
-from ..sizes import billions, capacity, scaled
+from ..sizes import billions, capacity, scaled, seconds
 from ..solve.counts import FOREVER
 from .table import text_table
 
 KIND_WORDS = ("dense", "moe", "mla", "hybrid", "ssm", "sliding", "vision")
+PEAKS = ("fp32", "fp16", "bf16", "fp8", "int8")
 KINDS = {folder: kind for kind, folder in FOLDERS.items()}
 
 
@@ -42,9 +44,10 @@ def listing(kind: str | None, pattern: str | None, fmt: str, filters=(), sort: s
         raise problem(f"no {found} meets {' and '.join(f'`{f}`' for f in filters)}")
     if not rows:
         raise problem(f"no {found} matches `{pattern}`", None, suggest(pattern or "", library().usable(found or "hardware")))
-    headers = list(rows[0])
-    right = tuple(i for i, h in enumerate(headers) if h in ("bandwidth", "capacity", "fp16/fp32", "params", "active", "context", "bits"))
-    return text_table(headers, [[_shown(h, r[h]) for h in headers] for r in rows], 100, right)
+    headers = [h for h in rows[0] if found != "hardware" or h not in ("title", "bf16")]
+    figures = ("bandwidth", "capacity", *PEAKS, "params", "active", "context", "bits")
+    right = tuple(i for i, h in enumerate(headers) if h in figures)
+    return text_table(headers, [[_shown(h, r) for h in headers] for r in rows], 100, right)
 
 
 _LARGE = re.compile(r"(\w+)(<=|>=|!=|=|<|>)([\d.]+)([kKmMbBtT])")
@@ -57,6 +60,7 @@ def _chosen(rows: list[dict], filters, sort: str | None) -> list[dict]:
 
     plain = []
     for text in filters:
+        text = _in_units(text)
         large = _LARGE.fullmatch(text.replace(" ", ""))
         if large and large[3].count(".") < 2:
             step = 1024 if large[1] == "context" and large[4] in "kK" else _STEPS[large[4].lower()]
@@ -65,13 +69,37 @@ def _chosen(rows: list[dict], filters, sort: str | None) -> list[dict]:
     return select({"rows": rows}, plain, sort)["rows"]
 
 
-def _shown(header: str, value) -> str:
+_QUANTITY = re.compile(r"\s*(capacity|bandwidth|fp32|fp16|bf16|fp8|int8)\s*(<=|>=|!=|=|<|>)\s*([\d.,]+ ?[A-Za-z/]+)\s*")
+
+
+def _in_units(text: str) -> str:
+    """`bandwidth>500 GB/s` in the base units of the rows; other conditions as they are. Raises :class:`SpecError`."""
+    found = _QUANTITY.fullmatch(text)
+    if not found:
+        return text
+    want = {"capacity": BYTE, "bandwidth": BYTE_RATE}.get(found[1], FLOP_RATE)
+    try:
+        return f"{found[1]}{found[2]}{quantity(found[3], want):.15g}"
+    except UnitError as error:
+        raise problem(str(error), Mark(Source("--filter", text), 1, 1), error.help) from None
+
+
+def _shown(header: str, row: dict) -> str:
     """A cell as people read it."""
+    value = row[header]
+    if header == "fp16" and not value:  # the 16-bit rate of a machine that has only bfloat16
+        value = row.get("bf16")
     if header in ("params", "active") and isinstance(value, (int, float)):
         return billions(value)
     if header == "context" and isinstance(value, int):
         return f"{value:,}"
-    return "" if value is None else str(value)
+    if header == "capacity" and value:
+        return capacity(value)
+    if header == "bandwidth" and value:
+        return f"{value / 1e9:,.0f} GB/s"
+    if header in PEAKS and value:
+        return scaled(value)
+    return ", ".join(value) if isinstance(value, list) else "" if value is None else str(value)
 
 
 def rows_of(kind: str, pattern: str | None) -> list[dict]:
@@ -125,13 +153,13 @@ def _columns(kind: str, spec) -> dict:
     doc = spec.doc
     if kind == "hardware":
         memory = device_tier(spec)[1]
-        rate = doc.compute.get("fp16") or doc.compute.get("bf16") or doc.compute.get("fp32")
         return {
             "title": doc.label(),
             "class": spec.lineage[1] if len(spec.lineage) > 1 else "",
-            "bandwidth": f"{memory.bandwidth / 1e9:,.0f} GB/s",
-            "capacity": capacity(memory.capacity),
-            "fp16/fp32": scaled(rate, "FLOP/s"),
+            "capacity": memory.capacity,
+            "bandwidth": memory.bandwidth,
+            **{t: doc.compute.get(t) for t in PEAKS},
+            "aliases": list(doc.aliases),
         }
     if kind == "model":
         from ..compile.program import compile_program
@@ -153,4 +181,6 @@ def _columns(kind: str, spec) -> dict:
     if kind == "format":
         bits = f"{8 * doc.size / doc.block:.4g}" if doc.block and doc.size else "mix"
         return {"title": doc.label(), "bits": bits, "family": doc.family}
+    if kind == "link":
+        return {"title": doc.label(), "bandwidth": f"{doc.bandwidth / 1e9:.4g} GB/s", "latency": seconds(doc.latency)}
     return {"title": doc.label()}

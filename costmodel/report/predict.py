@@ -170,8 +170,9 @@ def _memory(p, t) -> list[str]:
     if m.usable_bytes is not None:
         lines.append(pad(f"{t['memory']}: {t['capacity']}", 24) + both_bytes(m.usable_bytes))
     for tier, part in m.tiers.items():
-        held = ", ".join(t[what] for what in ("weights", "kv") if part[f"{what}_bytes"])
-        lines.append(pad(f"{tier}: {held}", 24) + " " + both_bytes(part["weights_bytes"] + part["kv_bytes"]))
+        sizes = {what: part[f"{what}_bytes"] for what in ("weights", "kv", "state", "workspace")}
+        held = ", ".join(t[what] for what in ("weights", "kv", "state") if sizes[what])
+        lines.append(pad(f"{tier}: {held}", 24) + " " + both_bytes(sum(sizes.values())))
     shown = {
         k: t["none"] if v is None and m.usable_bytes is not None else "?" if v is None else f"{v:,}"
         for k, v in (("context", m.max_context), ("batch", m.max_batch))

@@ -17,6 +17,7 @@ KINDS = {
     "layout": ("layout", "Layout"),
     "recipe": ("recipe", "Recipe"),
     "explanation": ("explanation", "Explanation"),
+    "link": ("link", "Link"),
 }
 
 

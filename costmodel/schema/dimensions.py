@@ -14,7 +14,19 @@ from ..language.units import BYTE, BYTE_RATE, COUNT, FLOP, FLOP_RATE, SECOND
 from .names import DEVICE, FACTS, ROLES, SCHEDULE, SYMBOLS, TERMS, WORKLOAD, term_dim
 
 _ROW_NAMES = WORKLOAD | {n: d for n, (d, _) in SYMBOLS.items()} | DEVICE
-ENGINE_NAMES = {"M": COUNT, "bits": COUNT, "layers": COUNT, "bandwidth": BYTE_RATE, "peak": FLOP_RATE, "second": SECOND}
+ENGINE_NAMES = {
+    "M": COUNT,
+    "tokens": COUNT,
+    "bits": COUNT,
+    "layers": COUNT,
+    "moe_layers": COUNT,
+    "bandwidth": BYTE_RATE,
+    "peak": FLOP_RATE,
+    "second": SECOND,
+    "GB": BYTE,
+    "TFLOP": FLOP,
+}
+"""What engine formulas may name beside their coefficients; `tokens` is M, for an expert's matrices M · k / E."""
 
 
 COMMON_DIMS = ("L", "d", "n_q", "n_kv", "d_h", "d_ff", "d_e", "vocab", "E", "k", "tied", "kv_ways", "layers", "width", "qkv_fused")
@@ -90,6 +102,7 @@ def _used_dims(doc) -> set[str]:
     texts = [v for v in doc.dims.values() if isinstance(v, str)]
     for block in doc.blocks.values():
         used |= names(block.repeat) if isinstance(block.repeat, Node) else set()
+        used |= {n for node in block.span or () if isinstance(node, Node) for n in names(node)}
         for row in block.ops.values():
             used |= names(row.when) if isinstance(row.when, Node) else set()
             texts += [v for v in (row.model_extra or {}).values() if isinstance(v, str)]
@@ -185,7 +198,8 @@ def _technique(doc, formula) -> None:
             for row, entry in item.insert.rows.items():
                 _role(entry.role, formula, *path, "insert", "rows", row, "role")
         if item.place:
-            formula(item.place.share, env, COUNT, *path, "place", "share")
+            for field in ("share", "layers", "rest"):
+                formula(getattr(item.place, field), env, COUNT, *path, "place", field)
     formula(doc.devices, dict.fromkeys(doc.knobs, COUNT), COUNT, "devices")
     known = SCHEDULE | dict.fromkeys(doc.knobs, COUNT)
     _schedule(doc.schedule, known, formula)
@@ -205,10 +219,15 @@ def _schedule(schedule, known, formula) -> None:
 
 def _engine(doc, formula) -> None:
     _buffers(doc, formula)
-    _settings(doc, formula, ())
-    for group in ("classes", "formats"):
-        for key, settings in getattr(doc, group).items():
-            _settings(settings, formula, (group, key))
+    coefficients = dict(doc.coefficients)
+    _settings(doc, formula, (), coefficients)
+    for key, settings in doc.classes.items():
+        here = coefficients | settings.coefficients
+        _settings(settings, formula, ("classes", key), here)
+        for name, inner in settings.formats.items():
+            _settings(inner, formula, ("classes", key, "formats", name), here | inner.coefficients)
+    for key, settings in doc.formats.items():
+        _settings(settings, formula, ("formats", key), coefficients | settings.coefficients)
 
 
 def _explanation(doc, formula) -> None:
@@ -255,9 +274,11 @@ def _buffers(doc, formula) -> None:
             formula(node, dict.fromkeys(BUFFER_NAMES, COUNT), COUNT, "buffers", field)
 
 
-def _settings(settings, formula, path) -> None:
+def _settings(settings, formula, path, coefficients) -> None:
+    names = ENGINE_NAMES | dict.fromkeys(coefficients, COUNT)
+    _shadow("coefficients", settings.coefficients, ENGINE_NAMES, formula)
     for field, node in settings.efficiency:
-        formula(node, ENGINE_NAMES, COUNT, *path, "efficiency", field)
+        formula(node, names, COUNT, *path, "efficiency", field)
     for field, node in settings.overhead:
-        formula(node, ENGINE_NAMES, SECOND, *path, "overhead", field)
-    formula(settings.moe_overlap, ENGINE_NAMES, COUNT, *path, "moe_overlap")
+        formula(node, names, SECOND, *path, "overhead", field)
+    formula(settings.moe_overlap, names, COUNT, *path, "moe_overlap")

@@ -4,26 +4,52 @@ from __future__ import annotations
 
 from pydantic import model_validator
 
-from .common import Doc, Dtype, Formula, Part, Positive, Time, count, refuse
+from .common import Doc, Dtype, Formula, Ident, Part, Positive, Time, count, refuse
+
+
+class Coefficient(Part):
+    """A number that formulas of the engine name; `costmodel calibrate` fits it within its range."""
+
+    value: float
+    low: float
+    high: float
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plain(cls, value):
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return {"value": value, "low": value, "high": value}
+        return value
+
+    @model_validator(mode="after")
+    def _ordered(self):
+        if not self.low <= self.value <= self.high:
+            raise refuse(f"{self.value:g} lies outside its range {self.low:g} … {self.high:g}", "want low <= value <= high")
+        return self
 
 
 class Efficiency(Part):
-    """Fractions of bandwidth (by kind of bytes) and of peak rate; formulas of M (tokens in the pass) and bits."""
+    """Fractions of bandwidth (by kind of bytes) and of peak rate; formulas of M and `tokens`, bits and coefficients."""
 
     weights: Formula = None
+    experts: Formula = None
+    """Of the routed experts' weights; default: `weights`."""
     kv: Formula = None
     state: Formula = None
     activations: Formula = None
     compute: Formula = None
+    attention: Formula = None
+    """Of the peak rate, for the products of attention; default: `compute`."""
     link: Formula = None
     host: Formula = None
 
 
 class Overhead(Part):
-    """Fixed times: per pass, and per layer of a pass; `4 us`, or a formula such as `(3 + 0.1 * M) * 1e-6 * second`."""
+    """Fixed times per pass, per layer and per mixture-of-experts layer: `4 us`, or `(3 + 0.1 * M) * 1e-6 * second`."""
 
     step: Time = None
     layer: Time = None
+    moe_layer: Time = None
 
 
 class Span(Part):
@@ -42,9 +68,15 @@ class Span(Part):
 class Settings(Part):
     """What an engine states for all devices, or for one class of them."""
 
+    coefficients: dict[Ident, Coefficient] = {}
+    """Numbers that the formulas name: those of a class or format stand over the general ones."""
     efficiency: Efficiency = Efficiency()
     overhead: Overhead = Overhead()
     math: Dtype | None = None
+    fused: bool | None = None
+    """Whether attention keeps its scores on the chip without being asked (as `flash-attention` does)."""
+    chunk: count() | None = None  # type: ignore[valid-type]
+    """Tokens of a prompt that the engine computes in one pass: weights are read once for each."""
     moe_overlap: Formula = None
     """Share of the uniform law's distinct experts that are really read."""
     span: Span | None = None
@@ -52,6 +84,8 @@ class Settings(Part):
     prefill_span: Span | None = None
     micro_batch: count() | None = None  # type: ignore[valid-type]
     """Tokens that an operator works on at a time: what bounds its scratch memory."""
+    op_offload: count() | None = None  # type: ignore[valid-type]
+    """Passes of this many tokens or more copy the weights on the host to the device and compute there."""
 
 
 class Buffers(Part):
@@ -74,13 +108,29 @@ class Buffers(Part):
     """Whether latent attention is cached as its latents; else as the heads' keys and values."""
 
 
+class ClassSettings(Settings):
+    """Settings for one hardware class, and of number formats there."""
+
+    formats: dict[str, Settings] = {}
+
+
+class Tools(Part):
+    """Which measurements an engine document is for."""
+
+    names: tuple[str, ...]
+    """Beginnings of the names of tools and backends."""
+    until: str | None = None
+    """Last date (`2024-12`) of the builds that the document describes."""
+
+
 class Engine(Doc, Settings):
     """An inference engine."""
 
     fixed: bool = False
     """A device's own efficiencies do not apply (the ideal engine)."""
-    classes: dict[str, Settings] = {}
-    """Settings by hardware class, over the general ones."""
+    classes: dict[str, ClassSettings] = {}
+    """Settings by hardware class or pattern of classes (`nvidia-*`), over the general ones; its `formats` stand over all others."""
     formats: dict[str, Settings] = {}
-    """Settings by number-format family, over the others."""
+    """Settings by number format or family of formats, over those of a class."""
+    tools: Tools | None = None
     buffers: Buffers | None = None

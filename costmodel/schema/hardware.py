@@ -14,6 +14,8 @@ class Memory(Part):
 
     capacity: Bytes | None = None
     bandwidth: ByteRate
+    reserve: Bytes | None = None
+    """What the operating system and other programs keep of the capacity, beside the `usable` share."""
 
 
 class Link(Part):
@@ -29,6 +31,8 @@ class Host(Part):
     dram: Memory | None = None
     compute: dict[Dtype, FlopRate] = {}
     disk: Memory | None = None
+    processor: str = ""
+    """The hardware class whose efficiencies hold for what the host computes."""
 
 
 class Hardware(Doc):
@@ -40,6 +44,8 @@ class Hardware(Doc):
     """The device's own memory: exactly one entry, whatever its name."""
     compute: dict[Dtype, FlopRate] = {}
     """Dense peak rate per number type (never the sparse headline)."""
+    engine: str = ""
+    """The engine that predictions take when none is named."""
     features: tuple[Feature, ...] = ()
     usable: Fraction = 1
     """Share of the capacity that a model may use."""

@@ -28,6 +28,8 @@ class Block(Part):
     """Blocks whose rows this one repeats."""
     dims: dict[Ident, Any] = {}
     """What those rows find in place of the model's dims: numbers, or `= formula` of the model's dims."""
+    span: tuple[Expression, Expression] | None = None
+    """The layers that the repeats are spread over, from the first (counted from 0) to before the last; by default all."""
 
 
 class Weights(Part):

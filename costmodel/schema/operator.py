@@ -56,3 +56,5 @@ class Operator(Doc):
     """Scratch bytes while the operator runs; by default its activation traffic."""
     hops: Formula = 0
     """Link latencies paid per pass."""
+    link: Literal["peer", "host"] = "peer"
+    """The link that `bytes.link` and `hops` count on: between devices, or to the host."""

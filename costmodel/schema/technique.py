@@ -58,14 +58,26 @@ class FormatChange(Part):
 
 
 class Place(Part):
-    """Move a share of the matching rows' weights (or KV) to another tier."""
+    """Move a share of the matching rows, or the rows of the first layers, to another tier."""
 
     tier: str
     """`host` or `disk`, or the name of a knob that chooses one."""
-    share: Formula
+    share: Formula = None
+    layers: Formula = None
+    """In place of `share`: how many layers, counted from the first, have their rows there."""
+    rest: Formula = 0
+    """With `layers`: the share of the rows that stand outside the layers."""
+    home: bool = False
+    """The layers themselves live there: rows of a link that others place count only the layers that do not."""
     what: Literal["weights", "kv"] = "weights"
     mode: str = "stream"
     """`stream` over the link each pass, or `compute` on the host; or the name of a knob."""
+
+    @model_validator(mode="after")
+    def _one_measure(self):
+        if (self.share is None) == (self.layers is None):
+            raise refuse("want either `share` or `layers`", "`share: 1` moves all")
+        return self
 
 
 class Rewrite(Part):

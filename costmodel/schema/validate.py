@@ -8,7 +8,7 @@ from typing import Any
 from ..language.formula import FormulaError, parse
 from ..language.formula.fold import number
 from ..language.problem import Problem, SpecError, suggest
-from ..language.units import UnitError, unit
+from ..language.units import BYTE, UnitError, unit
 from ..language.yamlread import Document
 from . import KINDS, model_of
 
@@ -74,7 +74,20 @@ def _params(document: Document) -> dict:
                 raise SpecError(Problem(f"params go in a circle: {', '.join(failed)}", document.mark(("params", first))))
             raise SpecError([Problem(f"params.{n}: {e}", document.mark(("params", n)), e.help) for n, e in failed.items()])
         waiting = {name: waiting[name] for name in failed}
+    known.setdefault("capacity", (_capacity(document, known), BYTE))
     return known
+
+
+def _capacity(document: Document, known: dict) -> float:
+    """Bytes of the machine's own memory, for formulas that depend on it; unlimited where it is unknown."""
+    memory = document.data.get("memory")
+    entries = list(memory.values()) if isinstance(memory, dict) else []
+    stated = entries[0].get("capacity") if len(entries) == 1 and isinstance(entries[0], dict) else None
+    try:
+        value, dim = _param(stated, known)
+    except (UnitError, FormulaError):
+        return 2.0**60
+    return value if dim == BYTE else 2.0**60
 
 
 def _param(value: Any, known: dict):

@@ -43,14 +43,14 @@ def device_lines(prediction, tokens: int, batch: int) -> dict:
     """Named lines of the device tier, with `tokens` per sequence in the cache."""
     runnable = prediction.decoder
     plan = _plan(prediction, tokens, batch)
-    kv, state, _, _ = _held(runnable, plan, tokens)
+    kv, state = _held(runnable, plan, tokens)[:2]
     draft = 0
     if (
         prediction.runnable.also is not None
         and prediction.runnable.also(prediction.prompt, prediction.output, prediction.context, batch)[3]
     ):
         other = prediction.runnable.draft
-        draft = sum(other.meta["stored"].values()) + sum(other.held(plan[0], tokens)[:2])
+        draft = sum(other.meta["stored"].values()) + sum(other.held(plan[0], tokens))
     return {
         "weights": runnable.meta["stored"].get("device", 0),
         "kv": kv,
@@ -60,16 +60,16 @@ def device_lines(prediction, tokens: int, batch: int) -> dict:
     }
 
 
-def workspace(prediction, plan) -> float:
-    """The largest scratch of any scheduled step on the machine that decodes."""
+def workspace(prediction, plan, unit: int = 0) -> float:
+    """The largest scratch of any scheduled step on the machine that decodes: of its device (0) or host (1)."""
     runnable = prediction.decoder
     steps = [[(plan[14], plan[9], plan[10], plan[11])]]
     if prediction.runnable.other is None:
         steps += edge_steps(plan)
-    return max(sum(_scratch(runnable, *group) for group in groups) for groups in steps)
+    return max(sum(_scratch(runnable, unit, *group) for group in groups) for groups in steps)
 
 
-def _scratch(runnable, B, T, S, R) -> float:
+def _scratch(runnable, unit, B, T, S, R) -> float:
     """Scratch of the busiest operator on one micro-batch of tokens, and two hidden vectors for every token.
 
     The micro-batch is the engine's; its last tokens attend to the whole sequence, so S grows by what came before.
@@ -78,15 +78,15 @@ def _scratch(runnable, B, T, S, R) -> float:
     hidden = 2 * B * T * runnable.meta["hidden"] * 2
     B = min(B, limit)
     part = max(1, min(T, limit / max(1, B)))
-    return hidden + runnable.scratch(B, part, S + T - part, R, B * part, B * R)
+    return hidden + runnable.scratch(B, part, S + T - part, R, B * part, B * R)[unit]
 
 
 def _held(runnable, plan, tokens: int) -> tuple:
-    """KV, state, and KV on host and disk: of the batch, and of decodes that ride along with its prefill."""
+    """KV, state, KV on host and disk, state on the host: of the batch, and of decodes that ride along with its prefill."""
     parts = runnable.held(plan[0], tokens)
     if plan[5]:
         parts = tuple(a + b for a, b in zip(parts, runnable.held(plan[5], plan[6]), strict=True))
-    return (0, parts[1], 0, 0) if plan[15] else parts
+    return (0, parts[1], 0, 0, parts[4]) if plan[15] else parts
 
 
 def _plan(prediction, tokens: int, batch: int):
@@ -99,17 +99,27 @@ def _plan(prediction, tokens: int, batch: int):
 
 
 def lower_tiers(prediction, tokens: int, batch: int | None = None) -> dict:
-    """Bytes on the host and the disk, with their capacity."""
+    """Bytes on the host and the disk, of all stages of a pipeline, with what they may take."""
     runnable = prediction.decoder
     plan = prediction.plan if batch is None else prediction.runnable.at(prediction.prompt, prediction.output, prediction.context, batch)
-    _, _, host, disk = _held(runnable, plan, tokens)
+    _, _, host, disk, state = _held(runnable, plan, tokens)
     out = {}
-    for tier, kv in (("host", host), ("disk", disk)):
-        weights = runnable.meta["stored"].get(tier, 0)
-        if weights or kv:
-            capacity = runnable.meta["tiers"].get(tier)
-            fits = None if capacity is None else weights + kv <= capacity
-            out[tier] = {"weights_bytes": weights, "kv_bytes": kv, "capacity_bytes": capacity, "fits": fits}
+    stages, on_host = runnable.meta["devices"], any(row[4] == "host" for row in runnable.meta["rows"])
+    for tier, kv, held in (("host", host, state), ("disk", disk, 0)):
+        weights = runnable.meta["stored"].get(tier, 0) * stages
+        kv, held = kv * stages, held * stages
+        if weights or kv or held:
+            scratch = workspace(prediction, plan, 1) if tier == "host" and on_host else 0
+            usable = runnable.meta["tiers"].get(tier)
+            fits = None if usable is None else weights + kv + held + scratch <= usable
+            out[tier] = {
+                "weights_bytes": weights,
+                "kv_bytes": kv,
+                "state_bytes": held,
+                "workspace_bytes": scratch,
+                "capacity_bytes": usable,
+                "fits": fits,
+            }
     if runnable is not prediction.runnable:
         out["prefill machine"] = _prefill_machine(prediction)
     return out
@@ -119,11 +129,12 @@ def _prefill_machine(prediction) -> dict:
     """What the machine that only prefills holds: weights, the prompt's KV, workspace."""
     meta, plan = prediction.runnable.meta, prediction.plan
     kv, state = prediction.runnable.held(plan[0], prediction.prompt)[:2]
-    scratch = max(sum(_scratch(prediction.runnable, *group) for group in groups) for groups in edge_steps(plan))
+    scratch = max(sum(_scratch(prediction.runnable, 0, *group) for group in groups) for groups in edge_steps(plan))
     weights = meta["stored"].get("device", 0)
     total, usable = weights + kv + state + scratch, meta["usable"]
     fits = None if usable is None else total <= usable
-    return {"weights_bytes": weights, "kv_bytes": kv + state + scratch, "capacity_bytes": usable, "fits": fits}
+    lines = {"weights_bytes": weights, "kv_bytes": kv, "state_bytes": state, "workspace_bytes": scratch}
+    return lines | {"capacity_bytes": usable, "fits": fits}
 
 
 def _fits(prediction, tokens: int, batch: int) -> bool:

@@ -27,7 +27,7 @@ def _table(runnable, steps) -> list[Record]:
 
 
 def _record(info, rows, rates) -> Record:
-    block, name, role, op, unit, repeat, math, rate, _, streams, bits = info
+    block, name, role, op, unit, repeat, math, rate, _, streams, bits, by = info
     total = [repeat * sum(row[i] for row, _ in rows) for i in range(9)]
     bandwidth = rates["hram" if unit == "host" else "bw"]
     peak = rates.get(("hpk_" if unit == "host" else "pk_") + math, 0) * rate
@@ -38,7 +38,7 @@ def _record(info, rows, rates) -> Record:
     compute = total[0] / peak if total[0] else 0.0
     memory = (size - sum(moved.values())) / bandwidth
     low = (total[6] + total[7] + total[3] - sum(least.values())) / bandwidth
-    link = total[5] / rates["peer"] if total[5] else 0.0
+    link = total[5] / rates[by] if total[5] else 0.0
     slow = max([link, *(size / rates[tier] for tier, size in moved.items())])
     return Record(
         block=block,

@@ -62,7 +62,7 @@ class Prediction:
         return self._phase(total, self.runnable, steps=steps, longest_step_s=longest)
 
     def _phase(self, total, runnable, **more) -> Record:
-        f, w, k, s, a, link, streamed, floor, expected, compute, memory = total
+        f, w, k, s, a, link, streamed, floor, expected, compute, memory, slow = total
         size = w + k + s + a
         return Record(
             flops=f,
@@ -70,7 +70,7 @@ class Prediction:
             intensity=f / size if size else None,
             ridge=ridge_of(f, size - streamed, compute, memory) or _ridge(runnable),
             attainable_flops=attainable(f, compute, memory),
-            regime=regime_of(compute, memory, max(_slow_seconds(runnable, link, streamed))),
+            regime=regime_of(compute, memory, slow),
             floor_s=floor,
             expected_s=expected,
             link_bytes=link + streamed,
@@ -174,13 +174,6 @@ class Prediction:
 
 def _inverse(seconds: float) -> float | None:
     return 1 / seconds if seconds else None
-
-
-def _slow_seconds(runnable, link: float, streamed: float):
-    rates = runnable.meta["rates"]
-    yield link / rates["peer"] if link else 0.0
-    slow = [rates[t] for t in ("host", "disk") if t in rates]
-    yield streamed / min(slow) if streamed and slow else 0.0
 
 
 def _ridge(runnable) -> float | None:

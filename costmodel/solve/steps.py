@@ -39,10 +39,10 @@ def prefill_total(prediction):
     """(totals, number of steps, seconds of the longest step, (floor, expected) seconds beside prefill)."""
     runnable, plan = prediction.runnable, prediction.plan
     steps = prefill_groups(plan)
-    total = runnable.mixed(steps[0])
+    total = prefill_pass(runnable, steps[0])
     longest = total[8]
     for groups in steps[1:]:
-        one = runnable.mixed(groups)
+        one = prefill_pass(runnable, groups)
         longest = max(longest, one[8])
         total = tuple(x + y for x, y in zip(total, one, strict=True))
     parts, stages = plan[7], plan[8]
@@ -50,6 +50,25 @@ def prefill_total(prediction):
         factor = (parts + stages - 1) / (parts * stages)
         total = (*total[:7], *(seconds * factor for seconds in total[7:]))
     return total, len(steps), longest, beside_prefill(prediction)
+
+
+def prefill_pass(runnable, groups):
+    """Totals of one prefill step; where the engine computes only so many tokens at a time, the expected time is of all its passes.
+
+    The other figures, the floor among them, are those of one pass: what an engine splits, another may not.
+    """
+    total, chunk = runnable.mixed(groups), runnable.meta.get("chunk")
+    B, T, S, R = groups[0]
+    size = max(1, int(chunk // B)) if chunk else 0
+    if len(groups) > 1 or not size or size >= T:
+        return total
+    whole = int(T // size)
+    rest = T - whole * size
+    full, last = (whole, rest) if rest else (whole - 1, size)
+    expected = runnable.one(B, last, S + full * size, R)[8]
+    if full:
+        expected += sum_linear(lambda i: runnable.one(B, size, S + i * size, 0)[8], 0, full - 1)
+    return (*total[:8], max(expected, total[7]), *total[9:])
 
 
 def beside_prefill(prediction) -> tuple[float, float]:
@@ -72,10 +91,10 @@ def beside_prefill(prediction) -> tuple[float, float]:
 def handoff_bytes(prediction) -> float:
     """KV and state bytes of the prompt, sent from the prefill to the decode machine."""
     runnable = prediction.runnable
-    kv, state, _, _ = runnable.held(prediction.plan[0], prediction.prompt)
+    held = sum(runnable.held(prediction.plan[0], prediction.prompt))
     if runnable.draft is not None:
-        kv += sum(runnable.draft.held(prediction.plan[0], prediction.prompt)[:2])
-    return kv + state
+        held += sum(runnable.draft.held(prediction.plan[0], prediction.prompt))
+    return held
 
 
 def handoff_seconds(prediction) -> float:

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from ..language.problem import Problem, SpecError, problem, suggest
-from ..library import Library, Spec
+from ..library import FOLDERS, Library, Spec, files_of
 from ..schema.names import ROLES, TERMS
 from ..schema.validate import kind_of
 from .validate_imports import CHECKS
@@ -55,7 +55,21 @@ def validate_file(library: Library, file: Path) -> list[Problem]:
     checkers = {"hardware": _hardware, "model": _model, "technique": _technique, "format": _format, "engine": _engine}
     checker = (checkers | CHECKS).get(kind)
     found = checker(library, spec) if checker else []
+    _claims(library, spec, file)
     return found + _named(spec, file)
+
+
+def _claims(library: Library, spec: Spec, file: Path) -> None:
+    """Refuse aliases that another document of the same search folder has too (in a later folder it would be hidden)."""
+    from ..lookup import clashes
+
+    if not spec.doc.aliases:
+        return
+    roots = [root / FOLDERS[spec.kind] for root in library.roots]
+    home = next((r for r in roots if file.resolve().is_relative_to(r.resolve())), file.parent)
+    problems = clashes(library, spec, file, files_of(home))
+    if problems:
+        raise SpecError(problems)
 
 
 def _named(spec: Spec, file: Path) -> list[Problem]:

@@ -8,7 +8,7 @@ from ...language.problem import SpecError, problem
 from .facts import hardware_of
 
 SERVER = 150e9
-"""Byte/s of main memory above which the host counts as a server (a desktop has two channels)."""
+"""Byte/s of main memory above which a host of no stated class counts as a server (a desktop has two channels)."""
 _SIZE = re.compile(r"\d+(\.\d+)?[bm](-a\d+(\.\d+)?b)?(?=$|[-_.])|e\d+b", re.I)
 
 
@@ -18,7 +18,7 @@ def host_machine(variants, _word: str):
     host = spec.doc.host
     if host.dram is None or not host.compute:
         raise problem(f"{spec.name} states no host that could compute", spec.mark("host"))
-    parent = "cpu-server" if host.dram.bandwidth > SERVER else "cpu-desktop"
+    parent = host.processor or ("cpu-server" if host.dram.bandwidth > SERVER else "cpu-desktop")
     rates = ", ".join(f"{k}: {v:.12g} FLOP/s" for k, v in host.compute.items())
     capacity = "null" if host.dram.capacity is None else f"{host.dram.capacity:.12g} B"
     text = (

@@ -1,0 +1,107 @@
+"""What an engine reaches on a machine: efficiencies, fixed times and other settings, by class and number format."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import Any
+
+from ..language.formula import FormulaError, Name, Node, Num, names
+from ..language.formula.fold import bind
+from ..language.formula.nodes import Bin
+from ..language.problem import Problem, SpecError
+from ..library import Spec
+from ..schema.names import BOUNDS
+
+FALLBACK = {"experts": "weights", "attention": "compute"}
+_UNITS = {"second": 1, "GB": 1e9, "TFLOP": 1e12}
+
+
+class Tuning:
+    """An engine's settings on one unit of a machine (the device, or the host's processor).
+
+    `lineage` are the hardware document and its classes, nearest first; `own` a device's measured efficiencies;
+    `figures` the numbers that formulas may name. With `free`, coefficients stay names (`k_0_reach`) so that a fit can
+    vary them; `free` then maps each name to (path, coefficient).
+    """
+
+    def __init__(self, engine: Spec, lineage: tuple, figures: dict, own=None, free: dict | None = None):
+        self.engine, self.lineage, self.figures, self.free = engine, lineage, figures, free
+        self.own = {} if own is None or engine.doc.fixed else own
+
+    def stages(self, formats: tuple = ()) -> list[tuple[tuple, Any]]:
+        """(path, settings), most specific first: a format in a class, a format, a class, the engine."""
+        doc = self.engine.doc
+        classes = [(("classes", c), doc.classes[c]) for c in self._classes()]
+        found: list = [((*path, "formats", f), c.formats[f]) for path, c in classes for f in formats if f in c.formats]
+        found += [(("formats", f), doc.formats[f]) for f in formats if f in doc.formats]
+        return [*found, *classes, ((), doc)]
+
+    def _classes(self) -> list[str]:
+        """The engine's classes that this machine belongs to: by name, nearest first, then by pattern (`nvidia-*`)."""
+        given = self.engine.doc.classes
+        named = [c for c in self.lineage if c in given]
+        return [*named, *(p for p in given if "*" in p and any(fnmatchcase(c, p) for c in self.lineage[1:]))]
+
+    def setting(self, name: str, field: str = "", formats: tuple = ()) -> Any:
+        """One setting, from the most specific stage that states it."""
+        for _, stage in self.stages(formats):
+            value = getattr(stage, name)
+            value = getattr(value, field) if field and value is not None else value
+            if value is not None:
+                return value
+        return None
+
+    def efficiency(self, field: str, formats: tuple, bits: float = 16, peak: float = 0, tokens: Node | None = None) -> Node:
+        """Fraction of peak or bandwidth, over M alone."""
+        own = self.own.get(field, self.own.get(FALLBACK.get(field, field)))
+        if own is not None:
+            return Num(own)
+        node = self.setting("efficiency", field, formats)
+        if node is None and field in FALLBACK:
+            return self.efficiency(FALLBACK[field], formats, bits, peak, tokens)
+        if node is None:
+            return Num(1)
+        env = {"bits": bits, "peak": peak, "tokens": Name("M") if tokens is None else tokens}
+        found = self.bound(node, f"efficiency.{field}", formats, env)
+        if isinstance(found, Num) and not 0 < found.value <= 1:
+            mark = self.engine.mark("efficiency", field)
+            raise SpecError(Problem(f"efficiency.{field} is {found.value:g}; want more than 0, at most 1", mark))
+        return found
+
+    def bound(self, node: Node, path: str, formats: tuple = (), env: dict | None = None) -> Node:
+        """A formula of the engine with the machine's figures and its coefficients in place."""
+        values: dict = {**_UNITS, **self.figures, **(env or {})}
+        for name in names(node) - values.keys() - {"M"}:
+            values[name] = self._coefficient(name, formats)
+        try:
+            return bind(node, {k: v for k, v in values.items() if v is not None}, BOUNDS)
+        except FormulaError as error:
+            raise SpecError(Problem(f"{path}: {error}", self.engine.mark(*path.split(".")), error.help)) from None
+
+    def _coefficient(self, name: str, formats: tuple):
+        for path, stage in self.stages(formats):
+            if name in stage.coefficients:
+                found = stage.coefficients[name]
+                if self.free is None or found.low == found.high:
+                    return found.value
+                label = "k_" + "_".join((*path, name)).replace("-", "_").replace(".", "_")
+                self.free[label] = ((*path, "coefficients", name), found)
+                return Name(label)
+        return None
+
+    def overhead(self, field: str) -> Node:
+        """Fixed time per step or per layer, in seconds, over M alone."""
+        node = self.setting("overhead", field)
+        return Num(0) if node is None else self.bound(node, f"overhead.{field}", env={"bits": 16, "tokens": Name("M")})
+
+    def pass_overhead(self) -> Node:
+        """Fixed time of a whole pass, in seconds: the step's, every layer's and every expert layer's, over M alone."""
+        total = self.overhead("step")
+        for field, count in (("layer", "layers"), ("moe_layer", "moe_layers")):
+            total = Bin("+", total, Bin("*", Num(self.figures[count]), self.overhead(field)))
+        return bind(total, {}, BOUNDS)
+
+    def moe_overlap(self) -> Node:
+        """Share of the uniform law's distinct experts that a pass reads."""
+        node = self.setting("moe_overlap")
+        return Num(1) if node is None else self.bound(node, "moe_overlap", env={"bits": 16, "tokens": Name("M")})
