@@ -8,6 +8,7 @@ from pydantic import model_validator
 
 from .common import Doc, Expression, Formula, Ident, Part, Positive, Text, Title, TitleField, refuse
 
+
 class Free(Part):
     """The one parameter that is solved so that the prediction meets the figure: a range, or a list of values."""
 
@@ -89,3 +90,5 @@ class Explanation(Doc):
     solve: Free | None = None
     change: Change
     span: Spread | None = None
+    """For decode."""
+    prefill_span: Spread | None = None

@@ -54,6 +54,7 @@ def check(p, measured: float | None = None, library=None, *, prefill: float | No
         hardware=allowing,
         decode=parts.get("decode"),
         prefill=parts.get("prefill"),
+        explained=setting is not None and library is not None,
         explanations=found.found,
         skipped=found.skipped,
     )

@@ -188,5 +188,3 @@ def _change(spec, variants: Variants, setting: Setting, free: dict) -> dict:
         out[key] = None if node is None else variants.value(node, values, spec, "change", key)
     out["measure"] = change.measure if change.measure != "user" else None
     return {k: v for k, v in out.items() if v}
-
-

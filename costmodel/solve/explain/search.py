@@ -18,7 +18,9 @@ class Found(NamedTuple):
     reach: float
 
 
-def solve_range(speed: Callable[[float], float], target: float, low: float, high: float, cheap: bool, whole: bool, ends=None) -> Found | None:
+def solve_range(
+    speed: Callable[[float], float], target: float, low: float, high: float, cheap: bool, whole: bool, ends=None
+) -> Found | None:
     """The value in low … high at which `speed` meets `target`, or the end that comes closest; None where nothing moves.
 
     Time per token is close to linear in most parameters, so the next guess is linear in it (regula falsi, Illinois).

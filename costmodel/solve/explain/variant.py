@@ -16,7 +16,7 @@ from .standins import host_machine, other_machine, other_model
 
 
 class Variants:
-    """Re-predictions of one case; each compiled variant is kept, so that only the workload or a rate changes for free."""
+    """Re-predictions of one case; what is compiled is kept, so a change of the workload or of a rate costs nothing."""
 
     def __init__(self, setting: Setting, prediction: Prediction, facts: dict, library, decode: float | None):
         self.setting, self.prediction, self.facts, self.library, self.decode = setting, prediction, facts, library, decode
@@ -60,7 +60,9 @@ class Variants:
         }
         found = outcome_of(with_rates(p, factors), measure=change.measure, **more)
         if doc.span is not None:
-            found = found._replace(decode=found.decode.within(*_pair(doc.span)), prefill=found.prefill.within(*_pair(doc.span)))
+            found = found._replace(decode=found.decode.within(doc.span.low, doc.span.high))
+        if doc.prefill_span is not None:
+            found = found._replace(prefill=found.prefill.within(doc.prefill_span.low, doc.prefill_span.high))
         return found, setting._replace(workload=setting.workload | given)
 
     def _setting(self, change, values: dict) -> Setting:
@@ -102,10 +104,6 @@ class Variants:
         if isinstance(self.kept[key], SpecError):
             raise self.kept[key]
         return self.kept[key]
-
-
-def _pair(span) -> tuple[float, float]:
-    return span.low, span.high
 
 
 def _key(hardware):
