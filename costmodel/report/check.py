@@ -124,7 +124,7 @@ def _explanations(c, t: dict, lang: str) -> list[str]:
         return [t["nothing"]] if c.verdict != "normal" and c.explained else []
     lines = [t["differ" if c.verdict == "normal" else "explain"]]
     for number, e in enumerate(c.explanations[:SHOWN], 1):
-        title = e.title[lang] + _parameter(e.parameter) + ("" if e.plausible else t["unlikely"])
+        title = e.title[lang] + _parameter(e.parameter, lang) + ("" if e.plausible else t["unlikely"])
         parts = [_predicted(e, name, t) for name in ("decode", "prefill") if getattr(c, name) is not None]
         texts = [title, "; ".join(parts) + (t["unfit"] if e.fits is False else ""), e.look[lang]]
         wrapped = [line for text in texts if text for line in wrap(text, 76)]
@@ -140,17 +140,17 @@ def _predicted(e, name: str, t: dict) -> str:
     return t["predicted"].format(what=t[name], **shown) + t["ratio"].format(ratio=short(figure["ratio"]))
 
 
-def _parameter(parameter: dict | None) -> str:
-    """`: users = 4`, with the value as it is meant."""
+def _parameter(parameter: dict | None, lang: str) -> str:
+    """`: users 4`, with the value as it is meant."""
     if parameter is None:
         return ""
-    value, name = parameter["value"], parameter["name"].replace("_", " ")
+    value, label = parameter["value"], parameter["label"][lang]
     if isinstance(value, str):
-        return f": {name} = {value}"
+        return f": {label} {value}"
     text = {
         "percent": f"{short(100 * value)} %",
         "times": f"{short(value)}x",
         "seconds": seconds(value),
         "number": f"{value:,}" if isinstance(value, int) else short(value),
     }[parameter["shown"]]
-    return f": {name} = {text}"
+    return f": {label} {text}"

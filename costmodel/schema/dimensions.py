@@ -66,9 +66,8 @@ class _Checker:
 def check_dimensions(kind: str, doc, document) -> None:
     """Raise :class:`SpecError` for every formula of `doc` whose names or dimension are wrong, and every shadowed name."""
     checker = _Checker(document)
-    {"operator": _operator, "technique": _technique, "engine": _engine, "model": _model, "explanation": _explanation}.get(
-        kind, lambda *_: None
-    )(doc, checker)
+    checks = {"operator": _operator, "technique": _technique, "engine": _engine, "model": _model, "explanation": _explanation}
+    checks.get(kind, lambda *_: None)(doc, checker)
     if checker.problems:
         raise SpecError(checker.problems)
 

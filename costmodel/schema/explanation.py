@@ -17,6 +17,8 @@ class Free(Part):
     high: Formula = None
     plausible: tuple[Expression, Expression] | None = None
     """The values that happen; outside of them the explanation counts for less."""
+    label: TitleField | None = None
+    """What it is called in reports; by default its name."""
     neutral: Formula = None
     """The value at which nothing changes."""
     whole: bool = False

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from math import exp, log
 
-from ...language.formula import names
-from ...language.problem import SpecError, problem
+from ...language.problem import SpecError
 from ..cases import Setting
 from ..record import Record
 from .facts import facts_of, hardware_of
@@ -96,7 +95,7 @@ def explained(spec, variants: Variants, measured: dict) -> Record | None:
         name=doc.name,
         title=_texts(doc.title, doc.name),
         look=_texts(doc.look, ""),
-        parameter=None if doc.solve is None else {"name": doc.solve.name, "value": free[doc.solve.name], "shown": doc.solve.shown},
+        parameter=None if doc.solve is None else _parameter(doc.solve, free[doc.solve.name]),
         plausible=plausible >= 0.5,
         change=_change(spec, variants, setting, free),
         decode=_figure(outcome.decode, measured.get("decode")),
@@ -124,7 +123,7 @@ def _solve(spec, variants: Variants, target: str, measured: float):
     ends = (base if neutral == low else None, base if neutral == high else None)
     texts = (*spec.doc.change.techniques, *spec.doc.change.set)
     cheap = not any("{" + free.name + "}" in t for t in texts)
-    return solve_range(speed, measured, low, high, cheap, free.whole, ends)
+    return solve_range(speed, measured, (low, high), cheap, free.whole, ends)
 
 
 def _plausible(spec, variants: Variants, value) -> float:
@@ -165,6 +164,10 @@ def _width(figure: Figure, value: float) -> float:
 def _figure(figure: Figure, measured: float | None) -> dict:
     ratio = None if measured is None else figure.expected / measured
     return {"expected": figure.expected, "low": figure.low, "high": figure.high, "ceiling": figure.ceiling, "ratio": ratio}
+
+
+def _parameter(free, value) -> dict:
+    return {"name": free.name, "value": value, "shown": free.shown, "label": _texts(free.label, free.name.replace("_", " "))}
 
 
 def _texts(title, name: str) -> dict[str, str]:

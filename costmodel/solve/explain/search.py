@@ -19,15 +19,15 @@ class Found(NamedTuple):
 
 
 def solve_range(
-    speed: Callable[[float], float], target: float, low: float, high: float, cheap: bool, whole: bool, ends=None
+    speed: Callable[[float], float], target: float, span: tuple[float, float], cheap: bool, whole: bool, ends=None
 ) -> Found | None:
-    """The value in low … high at which `speed` meets `target`, or the end that comes closest; None where nothing moves.
+    """The value in `span` at which `speed` meets `target`, or the end that comes closest; None where nothing moves.
 
     Time per token is close to linear in most parameters, so the next guess is linear in it (regula falsi, Illinois).
     `ends` are speeds at the ends that are known already.
     """
     known = ends or (None, None)
-    a, b = float(low), float(high)
+    a, b = map(float, span)
     fa, fb = (known[0] or speed(a)), (known[1] or speed(b))
     reach = abs(log(fb / fa))
     if reach < 1e-6:
