@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..sizes import scaled, seconds, short
+from ..solve.check import MARGIN
 from .table import wrap
 
 VERDICTS = {
@@ -37,6 +38,8 @@ TEXTS = {
         "ratio": ", {ratio}x the figure",
         "unfit": "; does not fit",
         "unlikely": " (unusual)",
+        "least": " (at least {least})",
+        "over": ", {ratio}x the ceiling",
         "skipped": "not evaluated: ",
     },
     "ko": {
@@ -66,6 +69,8 @@ TEXTS = {
         "ratio": ", 측정값의 {ratio}배",
         "unfit": "; 들어가지 않음",
         "unlikely": " (드묾)",
+        "least": " (최소 {least})",
+        "over": ", 천장의 {ratio}배",
         "skipped": "평가하지 못함: ",
     },
 }
@@ -106,7 +111,8 @@ _CLOSING = {"normal": "ok", "slow": "slow", "fast": "fast"}
 
 def _figure(c, part: dict, what: str, t: dict, lang: str) -> list[str]:
     """One measured figure: its verdict, the prediction, and what a decode figure needs."""
-    lines = [t["head"].format(measured=short(part["measured"]), what=t[what], verdict=VERDICTS[lang][part["verdict"]])]
+    over = t["over"].format(ratio=short(part["measured"] / part["ceiling"])) if part["measured"] > part["ceiling"] * MARGIN else ""
+    lines = [t["head"].format(measured=short(part["measured"]), what=t[what], verdict=VERDICTS[lang][part["verdict"]]) + over]
     span = t["span"].format(**{k: short(part[k]) for k in ("ceiling", "expected", "low", "high")})
     if what != "per_user":
         return [*lines, span]
@@ -147,10 +153,15 @@ def _parameter(parameter: dict | None, lang: str) -> str:
     value, label = parameter["value"], parameter["label"][lang]
     if isinstance(value, str):
         return f": {label} {value}"
-    text = {
-        "percent": f"{short(100 * value)} %",
-        "times": f"{short(value)}x",
-        "seconds": seconds(value),
-        "number": f"{value:,}" if isinstance(value, int) else short(value),
-    }[parameter["shown"]]
-    return f": {label} {text}"
+    text, least = _shown(value, parameter["shown"]), parameter["least"]
+    bound = "" if least is None else TEXTS[lang]["least"].format(least=_shown(least, parameter["shown"]))
+    return f": {label} {text}{bound}"
+
+
+def _shown(value: float | int, how: str) -> str:
+    """A value as it is meant: a share, a multiple, seconds or a count."""
+    if how == "percent":
+        return f"{short(100 * value)} %"
+    if how in ("times", "seconds"):
+        return f"{short(value)}x" if how == "times" else seconds(value)
+    return f"{value:,}" if isinstance(value, int) else short(value)

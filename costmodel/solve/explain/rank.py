@@ -77,7 +77,7 @@ def explained(spec, variants: Variants, measured: dict) -> Record | None:
     free: dict = {}
     reach, plausible = None, 1.0
     if doc.solve is not None:
-        target = doc.target or ("decode" if "decode" in measured else "prefill")
+        target = _target(doc, measured)
         found = _solve(spec, variants, target, measured[target])
         if found is None:
             return None
@@ -95,7 +95,7 @@ def explained(spec, variants: Variants, measured: dict) -> Record | None:
         name=doc.name,
         title=_texts(doc.title, doc.name),
         look=_texts(doc.look, ""),
-        parameter=None if doc.solve is None else _parameter(doc.solve, free[doc.solve.name]),
+        parameter=None if doc.solve is None else _parameter(spec, variants, measured, free[doc.solve.name]),
         plausible=plausible >= 0.5,
         change=_change(spec, variants, setting, free),
         decode=_figure(outcome.decode, measured.get("decode")),
@@ -106,12 +106,24 @@ def explained(spec, variants: Variants, measured: dict) -> Record | None:
     )
 
 
-def _solve(spec, variants: Variants, target: str, measured: float):
-    """The free parameter of an explanation at the measured figure."""
+def _target(doc, measured: dict) -> str:
+    """The figure that the parameter is solved for."""
+    return doc.target or ("decode" if "decode" in measured else "prefill")
+
+
+def _cheap(spec) -> bool:
+    """Whether another value of the parameter needs nothing compiled again."""
+    free, texts = spec.doc.solve, (*spec.doc.change.techniques, *spec.doc.change.set)
+    devices = spec.doc.change.workload.devices is not None
+    return not free.values and not devices and not any("{" + free.name + "}" in t for t in texts)
+
+
+def _solve(spec, variants: Variants, target: str, measured: float, which: str = "expected"):
+    """The free parameter of an explanation where the expected speed (or the ceiling) is the measured figure."""
     free = spec.doc.solve
 
     def speed(value) -> float:
-        return getattr(variants.outcome(spec, {free.name: value})[0], target).expected
+        return getattr(getattr(variants.outcome(spec, {free.name: value})[0], target), which)
 
     if free.values:
         return solve_values(speed, measured, free.values)
@@ -119,11 +131,9 @@ def _solve(spec, variants: Variants, target: str, measured: float):
     if low >= high:
         return None
     neutral = None if free.neutral is None else variants.value(free.neutral, variants.facts, spec, "solve", "neutral")
-    base = getattr(variants.base(), target).expected
+    base = getattr(getattr(variants.base(), target), which)
     ends = (base if neutral == low else None, base if neutral == high else None)
-    texts = (*spec.doc.change.techniques, *spec.doc.change.set)
-    cheap = not any("{" + free.name + "}" in t for t in texts)
-    return solve_range(speed, measured, (low, high), cheap, free.whole, ends)
+    return solve_range(speed, measured, (low, high), _cheap(spec), free.whole, ends)
 
 
 def _plausible(spec, variants: Variants, value) -> float:
@@ -166,8 +176,16 @@ def _figure(figure: Figure, measured: float | None) -> dict:
     return {"expected": figure.expected, "low": figure.low, "high": figure.high, "ceiling": figure.ceiling, "ratio": ratio}
 
 
-def _parameter(free, value) -> dict:
-    return {"name": free.name, "value": value, "shown": free.shown, "label": _texts(free.label, free.name.replace("_", " "))}
+def _parameter(spec, variants: Variants, measured: dict, value) -> dict:
+    """The solved parameter; `least` is what the figure needs even at the ceiling, where it raises speed and costs nothing to solve."""
+    free = spec.doc.solve
+    least = None
+    if spec.doc.figure == "fast" and _cheap(spec):
+        target = _target(spec.doc, measured)
+        found = _solve(spec, variants, target, measured[target], "ceiling")
+        least = found.value if found is not None and found.value < value else None
+    label = _texts(free.label, free.name.replace("_", " "))
+    return {"name": free.name, "value": value, "least": least, "shown": free.shown, "label": label}
 
 
 def _texts(title, name: str) -> dict[str, str]:
