@@ -81,7 +81,7 @@ def explained(spec, variants: Variants, measured: dict) -> Record | None:
         found = _solve(spec, variants, target, measured[target])
         if found is None:
             return None
-        free, reach = {doc.solve.name: found.value}, found.reach
+        free, reach = {doc.solve.name: found.value}, _reach(spec, variants, target, found.reach)
         plausible = _plausible(spec, variants, found.value)
     outcome, setting = variants.outcome(spec, free)
     base = variants.base()
@@ -136,15 +136,29 @@ def _solve(spec, variants: Variants, target: str, measured: float, which: str = 
     return solve_range(speed, measured, (low, high), _cheap(spec), free.whole, ends)
 
 
+def _edges(spec, variants: Variants) -> tuple[float, float] | None:
+    """The plausible values of the parameter."""
+    if spec.doc.solve.plausible is None:
+        return None
+    low, high = (variants.value(node, variants.facts, spec, "solve", "plausible", i) for i, node in enumerate(spec.doc.solve.plausible))
+    return low, high
+
+
+def _reach(spec, variants: Variants, target: str, reach: float) -> float:
+    """Log of how far the plausible values move the speed; of the whole range (`reach`) where each value must be compiled."""
+    edges = _edges(spec, variants)
+    if edges is None or not _cheap(spec) or not 0 < edges[0] < edges[1]:
+        return reach
+    slow, fast = (getattr(variants.outcome(spec, {spec.doc.solve.name: v})[0], target).expected for v in edges)
+    return min(reach, abs(log(fast / slow)))
+
+
 def _plausible(spec, variants: Variants, value) -> float:
     """1 inside the plausible values, falling with the log distance from them."""
-    edges = spec.doc.solve.plausible
-    if edges is None or not isinstance(value, (int, float)):
+    edges = _edges(spec, variants)
+    if edges is None or not isinstance(value, (int, float)) or edges[0] <= value <= edges[1]:
         return 1.0
-    low, high = (variants.value(node, variants.facts, spec, "solve", "plausible", i) for i, node in enumerate(edges))
-    if low <= value <= high:
-        return 1.0
-    edge = low if value < low else high
+    edge = edges[0] if value < edges[0] else edges[1]
     gap = abs(log(value / edge)) if value > 0 and edge > 0 else 1.0
     return exp(-2 * gap) * 0.8
 
