@@ -19,7 +19,7 @@ from costmodel.solve.explain.outcome import outcome_of, with_rates
 from costmodel.solve.explain.search import solve_range, solve_values
 from costmodel.solve.explain.standins import family
 
-few = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 GPUS = st.sampled_from(["rtx4090", "rtx3090", "rx7900-xtx", "a100-80gb-sxm"])
 MODELS = st.sampled_from(["8b", "qwen3-4b", "mistral-7b", "qwen2.5-0.5b"])
 CPUS = st.sampled_from(["ddr5", "ryzen-7950x", "core-i9-14900k"])
