@@ -264,6 +264,16 @@ class Library:
             spec.files += tuple(self._own(kind))
         return spec
 
+    def from_text(self, kind: str, text: str, name: str) -> Spec:
+        """A document that is written out here and lies in no file; `name` stands for it in messages."""
+        from .schema.dimensions import check_dimensions
+        from .schema.validate import kind_of, validate
+
+        file = Path(name).absolute()
+        if file not in self._documents:
+            self._documents[file] = parse(Source(name, text))
+        return self._finish(kind, Path(name), (), kind_of, validate, check_dimensions)
+
     def with_sets(self, spec: Spec, sets: tuple) -> Spec:
         """A loaded document with overrides."""
         from .schema.dimensions import check_dimensions
@@ -273,17 +283,13 @@ class Library:
             return spec
         return self._finish(spec.kind, spec.files[0], sets, kind_of, validate, check_dimensions)
 
-    def made(self, kind: str, label: str, text: str) -> Spec:
-        """A document from text that this program wrote (with `extends`), as if it stood in a file called `label`."""
+    def load_text(self, kind: str, text: str, file: Path) -> Spec:
+        """The document of a text that is to be written to `file`, which need not be there yet. Raises :class:`SpecError`."""
         from .schema.dimensions import check_dimensions
-        from .schema.validate import validate
+        from .schema.validate import kind_of, validate
 
-        own = parse(Source(label, text))
-        parent = self.load(kind, own.data["extends"])
-        merged = merge(parent.document, own)
-        doc = validate(merged, kind)
-        check_dimensions(kind, doc, merged)
-        return Spec(kind, doc, merged, parent.files, (doc.name, *parent.lineage))
+        self._documents[file.absolute()] = parse(Source(_short(file), text))
+        return self._finish(kind, file, (), kind_of, validate, check_dimensions)
 
     def _finish(self, kind: str, file: Path, sets, kind_of, validate, check_dimensions, mark: Mark | None = None) -> Spec:
         chain = self._chain(kind, file, kind_of, mark)

@@ -33,7 +33,7 @@ def test_api_needs_neither_click_nor_sympy():
     assert not modules_after("import costmodel\ncostmodel.predict('8b', 'ddr5').tps.expected") & {"click", "sympy", "numpy", "jinja2"}
 
 
-ROOMS = ["language", "schema", "importers", "library", "compile", "solve", "report", "cli"]
+ROOMS = ["language", "schema", "importers", "probe", "library", "compile", "solve", "report", "cli"]
 """From left to right: nothing imports from its right. (`library` reads files through `importers`, which see it only as an argument.)"""
 
 

@@ -65,12 +65,12 @@ def load_spec(library: Library, kind: str, given, sets, option: str) -> Spec:
     return library.load(kind, name, sets, Mark(Source(option, name), 1, 1))
 
 
-def build(case: Case, library: Library) -> Runnable:
-    """Compile a case. Raises :class:`SpecError`."""
-    return build_with_files(case, library)[0]
+def build(case: Case, library: Library, free: dict | None = None) -> Runnable:
+    """Compile a case. Raises :class:`SpecError`. Into `free` go the engine's coefficients, left as rates that a fit can vary."""
+    return build_with_files(case, library, free)[0]
 
 
-def build_with_files(case: Case, library: Library) -> tuple[Runnable, set]:
+def build_with_files(case: Case, library: Library, free: dict | None = None) -> tuple[Runnable, set]:
     """The runnable of a case, and every file that it was read from."""
     sets = parse_sets(case.sets)
     model = load_spec(library, "model", case.model, tuple(sets.get("model", ())), "MODEL")
@@ -78,7 +78,7 @@ def build_with_files(case: Case, library: Library) -> tuple[Runnable, set]:
     default = hardware.doc.engine or DEFAULT_ENGINE
     engine = load_spec(library, "engine", default if case.engine is None else case.engine, tuple(sets.get("engine", ())), "--engine")
     uses = load_uses(library, case.techniques, sets.get("tech", ()), case.devices)
-    machine = Machine(compile_program(model, uses, library), hardware, engine, case.devices)
+    machine = Machine(compile_program(model, uses, library), hardware, engine, case.devices, free)
     if uses:
         compile_program(model, [], library)  # the base model's published figures hold, whatever a technique does to it
     children, files = _children(machine, case, library)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -84,7 +85,7 @@ class Tuning:
                 found = stage.coefficients[name]
                 if self.free is None or found.low == found.high:
                     return found.value
-                label = "k_" + "_".join((*path, name)).replace("-", "_").replace(".", "_")
+                label = re.sub(r"\W", "_", "_".join(("k", *path, name)))
                 self.free[label] = ((*path, "coefficients", name), found)
                 return Name(label)
         return None

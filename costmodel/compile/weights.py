@@ -44,11 +44,11 @@ def base_formats(program, rows: list[Row], base: Spec) -> None:
         row.formats["state"] = (doc.state.format, None, 1)
 
 
-def likeness(library, name: str) -> str:
-    """The declared plain format that an undeclared one is taken for: the longest whose name is part of its name, else int8."""
+def likeness(library, name: str, otherwise: str | None = "int8") -> str | None:
+    """The declared format that an undeclared one is taken for: the longest whose name is part of its name."""
     text = re.sub(r"[^a-z0-9]+", "_", name.lower())
     known = [n for n in library.names("format") if n.replace("-", "_") in text and len(n) > 2]
-    return max(known, key=len, default="int8")
+    return max(known, key=len, default=otherwise)
 
 
 def _held(program, rows: list[Row], base: Spec) -> dict[str, float]:

@@ -11,6 +11,7 @@ from ..language.problem import Mark, Source, SpecError, problem, suggest
 from ..language.units import BYTE, BYTE_RATE, FLOP_RATE, UnitError, quantity
 from ..library import FOLDERS
 from ..library import shared as library
+from ..naming import squeeze
 from ..sizes import billions, capacity, scaled, seconds
 from ..solve.counts import FOREVER
 from .table import text_table
@@ -69,7 +70,7 @@ def _chosen(rows: list[dict], filters, sort: str | None) -> list[dict]:
     return select({"rows": rows}, plain, sort)["rows"]
 
 
-_QUANTITY = re.compile(r"\s*(capacity|bandwidth|fp32|fp16|bf16|fp8|int8)\s*(<=|>=|!=|=|<|>)\s*([\d.,]+ ?[A-Za-z/]+)\s*")
+_QUANTITY = re.compile(r"\s*(capacity|bandwidth|fp32|fp16|bf16|fp8|int8)\s*(<=|>=|!=|=|<|>)\s*([\d.,]+ ?[A-Za-z/]*)\s*")
 
 
 def _in_units(text: str) -> str:
@@ -132,7 +133,10 @@ def _matches(pattern: str | None, name: str, spec) -> bool:
     if not pattern:
         return True
     wanted = pattern if any(c in pattern for c in "*?[") else f"*{pattern}*"
-    return fnmatchcase(name, wanted) or (spec.kind == "hardware" and pattern in spec.lineage[1:])
+    if spec.kind != "hardware":
+        return fnmatchcase(name, wanted)
+    known = (name, spec.doc.label(), *spec.doc.aliases)
+    return fnmatchcase(name, wanted) or pattern in spec.lineage[1:] or any(squeeze(pattern) in squeeze(n) for n in known)
 
 
 def model_kinds(program) -> list[str]:

@@ -121,6 +121,8 @@ class Tools(Part):
     """Beginnings of the names of tools and backends."""
     until: str | None = None
     """Last date (`2024-12`) of the builds that the document describes."""
+    rank: int = 0
+    """Which of several engines that name a tool goes first: the lowest."""
 
 
 class Engine(Doc, Settings):

@@ -52,22 +52,28 @@ def prefill_total(prediction):
     return total, len(steps), longest, beside_prefill(prediction)
 
 
-def prefill_pass(runnable, groups):
+def prefill_pass(runnable, groups, c=None):
     """Totals of one prefill step; where the engine computes only so many tokens at a time, the expected time is of all its passes.
 
-    The other figures, the floor among them, are those of one pass: what an engine splits, another may not.
+    The other figures, the floor among them, are those of one pass: what an engine splits, another may not. `c` are
+    coefficients in place of the program's own.
     """
-    total, chunk = runnable.mixed(groups), runnable.meta.get("chunk")
     B, T, S, R = groups[0]
+
+    def one(tokens: int, at: int, rows: int):
+        return runnable.one(B, tokens, at, rows) if c is None else runnable.step(B, tokens, at, rows, B * tokens, B * rows, c)
+
+    total = one(T, S, R) if len(groups) == 1 else runnable.mixed(groups)
+    chunk = runnable.meta.get("chunk")
     size = max(1, int(chunk // B)) if chunk else 0
     if len(groups) > 1 or not size or size >= T:
         return total
     whole = int(T // size)
-    rest = T - whole * size
+    rest = int(T - whole * size)
     full, last = (whole, rest) if rest else (whole - 1, size)
-    expected = runnable.one(B, last, S + full * size, R)[8]
+    expected = one(last, S + full * size, R)[8]
     if full:
-        expected += sum_linear(lambda i: runnable.one(B, size, S + i * size, 0)[8], 0, full - 1)
+        expected += sum_linear(lambda i: one(size, S + i * size, 0)[8], 0, full - 1)
     return (*total[:8], max(expected, total[7]), *total[9:])
 
 

@@ -66,6 +66,8 @@ def from_record(data: dict) -> dict:
 def from_cells(heading: list[str], cells: list[str]) -> dict:
     """The fields of a row of the markdown table. Raises ValueError for a cell that llama-bench would not print."""
     row = {plain(name): cell.strip() for name, cell in zip(heading, cells, strict=False)}
+    if "test" not in row or "t_s" not in row:
+        raise ValueError(f"{len(cells)} cells under {len(heading)} headings")
     test = _TEST.fullmatch(row["test"])
     if not test or not (test[1] or test[2]):
         raise ValueError(f"test {row['test'][:40]!r}: want pp512, tg128, pp512+tg128, with `@ d4096` for a depth")

@@ -5,6 +5,9 @@ from __future__ import annotations
 from ...language.problem import Mark, Problem, Source, SpecError
 from .measurement import FIGURES, Measurement, Measurements
 
+PROBLEMS = 1000
+"""Reading stops after so many problems."""
+
 
 class Collector:
     """Rows of one source. `fill` gives fields that a row leaves blank; `layout` names the form."""
@@ -14,7 +17,6 @@ class Collector:
         self.rows: list[Measurement] = []
         self.problems: list[Problem] = []
         self.notes: list[str] = []
-        self.left_out = 0
 
     def add(self, line: int, values: dict, defaults: dict | None = None) -> None:
         """A row by its fields in base units. What the row says goes before `fill`, that before `defaults`."""
@@ -22,12 +24,17 @@ class Collector:
         row = Measurement(source=Mark(self.source, line, 1), **known)
         lack = lacking(row)
         if lack:
-            self.problems.append(lack)
+            self._problem(lack)
         self.rows.append(row)
 
     def fault(self, message: str, mark: Mark, help: str | None = None) -> None:
         """Something in the source that cannot be read."""
-        self.problems.append(Problem(message, mark, help))
+        self._problem(Problem(message, mark, help))
+
+    def _problem(self, found: Problem) -> None:
+        self.problems.append(found)
+        if len(self.problems) >= PROBLEMS:
+            raise SpecError(self.problems)
 
     def done(self) -> Measurements:
         """All rows; raises SpecError where there were problems."""

@@ -46,9 +46,11 @@ def objects(source: Source, start: int) -> Iterator[tuple[int, dict]]:
     text = "\n".join(lines[: end + 1])
     data = _checked(text, source, start)
     if isinstance(data, list):
+        at, last = start + 1, 0
         for position, item in _items(text):
+            at, last = at + text.count("\n", last, position), position
             if isinstance(item, dict):
-                yield start + 1 + text.count("\n", 0, position), item
+                yield at, item
     else:
         yield from _inside(data, start + 1)
 

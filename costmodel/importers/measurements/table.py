@@ -119,7 +119,7 @@ def _ignored(heading: list[str], columns: list[Column | None]) -> list[str]:
 
 def _place(source: Source, line: int, index: int, delimiter: str) -> Mark:
     """Where the cell with an index starts, in a record that starts on a line."""
-    text = "\n".join(source.lines[line - 1 :][:200])
+    text = "\n".join(source.lines[line - 1 : line + 199])
     index += delimiter == "|" and text.lstrip().startswith("|")
     at, quoted = 0, False
     for at, char in enumerate(text):  # noqa: B007

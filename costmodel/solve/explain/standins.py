@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from ...language.problem import SpecError, problem
 from .facts import hardware_of
@@ -25,7 +26,7 @@ def host_machine(variants, _word: str):
         f"schema: costmodel/hardware@1\nname: host-of-{spec.name}\nextends: {parent}\n"
         f"memory: {{dram: {{capacity: {capacity}, bandwidth: {host.dram.bandwidth:.12g} B/s}}}}\ncompute: {{{rates}}}\n"
     )
-    return variants.library.made("hardware", f"host of {spec.name}", text)
+    return variants.library.load_text("hardware", text, Path(f"host-of-{spec.name}"))
 
 
 def other_machine(variants, _word: str) -> str:
