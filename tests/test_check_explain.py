@@ -113,7 +113,7 @@ def test_no_device_at_work_is_found(model, gpu):
     p = evaluate(setting, library())
     spec = library().load("explanation", "cpu-fallback")
     found, _ = Variants(setting, p, facts_of(p, setting, library(), 1, None), library(), 1).outcome(spec, {})
-    assert names(judge(setting, found.decode.expected, found.prefill.expected), 1) == ["cpu-fallback"]
+    assert "cpu-fallback" in names(judge(setting, found.decode.expected, found.prefill.expected), 2)
 
 
 ORDER = ["slow", "normal", "fast", "impossible"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .record import Record
 
 MARGIN = 1.02
-"""A figure counts as impossible only above the ceiling by more than the rounding of stated figures."""
+"""A figure is outside of a bound only where it is by more than the rounding of stated figures."""
 CAUSES = ("another device does the work (a GPU, not this machine)", "a smaller model or format is running", "it runs remotely, not here")
 
 
@@ -73,9 +73,9 @@ def judged(p, name: str, measured: float, soft: bool = False) -> dict:
     verdict = "normal"
     if measured > figure.ceiling * MARGIN or (p.memory.fits is False and measured > figure.low):
         verdict = "impossible"
-    elif measured > figure.high and not soft:
+    elif measured > figure.high * MARGIN and not soft:
         verdict = "fast"
-    elif measured < figure.low:
+    elif measured < figure.low / MARGIN:
         verdict = "slow"
     return {
         "verdict": verdict,
