@@ -191,6 +191,16 @@ def _fit(model, hardware, *, techniques, sets, engine, devices, prompt, output, 
     return best_fit(case, tuple(names))
 
 
+def _setting(model, hardware, techniques, engine, sets, **case):
+    """The same case as a setting, which `check` predicts again with changes."""
+    from .solve.cases import DEFAULT_WORKLOAD, Setting
+    from .solve.where import placed
+
+    workload = {k: case.pop(k) for k in DEFAULT_WORKLOAD}
+    techniques, sets = placed(techniques, sets, **case)
+    return Setting(model, hardware, engine, techniques, workload, sets)
+
+
 def _shadowed(model: str) -> None:
     """Say so where a name that is known is also that of a file or folder here."""
     import os
@@ -280,21 +290,25 @@ def matrix(study, filters, sort, fmt, lang, columns, **given):
 
 
 @main.command()
-@click.argument("tok_s", type=Speed())
+@click.argument("tok_s", type=Speed(), required=False)
+@click.option("--prefill", type=Speed(), help="Measured prompt-processing speed; TOK_S may then be left out.")
 @click.option("--model", required=True)
 @click.option("--hw", "hardware", required=True, metavar="HW")
 @shared
 @click.option("--format", "fmt", type=click.Choice(["text", "json"]), default="text")
-def check(tok_s, model, hardware, lang, fmt, **case):
-    """Judge a measured decode speed.
+def check(tok_s, prefill, model, hardware, lang, fmt, **case):
+    """Judge a measured speed, and explain it.
 
-    TOK_S tokens per second and user are impossible (exit 1), fast, normal or slow on this machine.
+    TOK_S decode tokens per second and user (and --prefill prompt tokens per second) are impossible (exit 1), fast, normal
+    or slow on this machine. Explanations are predictions with one thing changed, likeliest first.
     """
     from .library import shared as library
     from .solve.check import check as judge
 
+    if tok_s is None and prefill is None:
+        raise click.UsageError("want a measured speed: TOK_S, `--prefill`, or both")
     p = _prediction(model, hardware, **case)
-    result = judge(p, tok_s, library())
+    result = judge(p, tok_s, library(), prefill=prefill, setting=_setting(model, hardware, **case))
     if fmt == "json":
         import json
 

@@ -25,6 +25,7 @@ FOLDERS = {
     "tower": "towers",
     "layout": "layouts",
     "recipe": "recipes",
+    "explanation": "explanations",
     "link": "links",
 }
 _SUFFIXES = (".yaml", ".yml", ".json", ".gguf", ".safetensors")
