@@ -427,6 +427,70 @@ def import_(files, output, name, family, force):
     click.echo(import_files(files, output, name, family, force))
 
 
+def measured(command):
+    """Options of the commands that read measurements."""
+    kinds = ["single", "batched", "multi", "aggregate", "all"]
+    for option in reversed(
+        [
+            click.argument("files", nargs=-1, required=True, metavar="DATA..."),
+            click.option("--engine", metavar="E", help="Predict every row with this engine (default: by the tool that measured it)."),
+            click.option("--hw", "hardware", metavar="HW", help="The machine of rows that name none."),
+            click.option("--model", metavar="M", help="The model of rows that name none."),
+            click.option("--kind", type=click.Choice(kinds), help="One sequence, several, several devices … (default: all but aggregate)."),
+            click.option("--quality", metavar="AB", help="Only rows of these qualities."),
+            click.option("--by-class", is_flag=True, help="Predict from class and stated figures, never by names."),
+        ]
+    ):
+        command = option(command)
+    return command
+
+
+def _chosen(files, engine, hardware, model, kind, quality, by_class):
+    """The measurements that a command was asked for."""
+    from .report.measured import KINDS, Chosen
+
+    kinds = KINDS if kind == "all" else (kind,) if kind else KINDS[:3]
+    return Chosen(files, engine, by_class, kinds, quality, {"hardware": hardware, "model": model})
+
+
+@main.command()
+@measured
+@click.option("--leave-out", is_flag=True, help="Predict each hardware family by coefficients fitted without it (needs SciPy).")
+@click.option("--worst", type=click.IntRange(0, 1000), default=10, help="Rows listed as worst (default 10).")
+@click.option("--plot", metavar="FILE", help="Write predicted against measured as svg, png or pdf (needs matplotlib).")
+@click.option("--format", "fmt", type=click.Choice(["text", "markdown", "json"]), default="text")
+@click.option("--lang", type=click.Choice(["en", "ko"]), default="en")
+def evaluate(leave_out, worst, plot, fmt, lang, **chosen):
+    """Compare predictions with measurements.
+
+    DATA are tables of runs (docs/measurements.md), or what llama-bench, vLLM and others write.
+    """
+    from .report.evaluate import render
+    from .report.measured import evaluation
+
+    rows, skipped = evaluation(_chosen(**chosen), leave_out)
+    if plot:
+        from .report.plot import save_plot
+
+        save_plot(rows, plot)
+    click.echo(render(rows, skipped, fmt, lang, worst=worst).rstrip("\n"))
+
+
+@main.command()
+@measured
+@click.option("-o", "--output", metavar="PATH", help="The document to write, or a folder for several (default: print).")
+@click.option("--name", help="The document's name (default: the engine's and -calibrated).")
+@click.option("--force", is_flag=True, help="Replace a document that is there.")
+def calibrate(output, name, force, **chosen):
+    """Fit an engine's coefficients to measurements (needs SciPy).
+
+    Prints errors by class before and after, and engine documents that extend the fitted ones: use one with --engine FILE.
+    """
+    from .report.measured import calibrate as calibrated
+
+    click.echo(calibrated(_chosen(**chosen), output, name, force))
+
+
 @main.command()
 @click.option("--measure", is_flag=True, help="Time read bandwidth and matrix rate with NumPy (about 10 s).")
 @click.option("-o", "--output", metavar="PATH", help="The document to write, or a folder for one of every device (default: print).")
