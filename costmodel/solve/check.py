@@ -71,8 +71,11 @@ def judged(p, name: str, measured: float, soft: bool = False) -> dict:
 
     figure = figure_of(p.tpot_s, 1) if name == "decode" else figure_of(p.ttft_s, p.plan[0] * p.prompt)
     verdict = "normal"
-    if measured > figure.ceiling * MARGIN or (p.memory.fits is False and measured > figure.low):
+    paged = p.memory.fits is False and not p.runnable.meta["own_memory"]  # what RAM does not hold comes from the disk
+    if measured > figure.ceiling * MARGIN or (p.memory.fits is False and measured > (figure.expected if paged else figure.low)):
         verdict = "impossible"
+    elif paged:
+        verdict = "slow"
     elif measured > figure.high * MARGIN and not soft:
         verdict = "fast"
     elif measured < figure.low / MARGIN:
