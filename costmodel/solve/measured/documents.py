@@ -137,7 +137,7 @@ def format_of(library: Library, m: Measurement) -> tuple[str | None, float | Non
     if name is None and size is None:
         from ...compile.weights import likeness
 
-        name, size = likeness(library, m.weight_format, None), stated_size(m)
+        name, size = likeness(library, m.weight_format), stated_size(m)
         if name is None and size is None:
             raise problem(f"no number format `{m.weight_format}`", m.source, "give model_file_GiB beside it")
     return name or re.sub(r"[^a-z0-9_.]+", "-", m.weight_format.lower()), size
