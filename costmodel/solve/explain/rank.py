@@ -74,6 +74,7 @@ def applies(doc, wanted: set[str], lineage: tuple) -> bool:
 def explained(spec, variants: Variants, measured: dict) -> Record | None:
     """One explanation with its parameter solved; None where it changes nothing."""
     doc, facts = spec.doc, variants.facts
+    prior = variants.value(doc.prior, facts, spec, "prior")
     free: dict = {}
     reach, plausible = None, 1.0
     if doc.solve is not None:
@@ -87,7 +88,6 @@ def explained(spec, variants: Variants, measured: dict) -> Record | None:
     base = variants.base()
     if not _nearer(outcome, base, measured):
         return None
-    prior = variants.value(doc.prior, facts, spec, "prior")
     score = prior * plausible * likelihood(outcome, measured, reach, doc.target)
     if outcome.fits is False:
         score *= UNFIT
