@@ -103,33 +103,37 @@ def family_of(point: Point) -> str:
 def fit(points: list[Point], coefficients: Coefficients, chosen=None) -> dict[str, float]:
     """Values of the coefficients that explain the points best; `chosen(key)` says which may move. Raises SpecError without SciPy.
 
-    Decode first: a decode step is simpler than a prompt's pass. What its rows settle stays; prefill settles the rest.
+    In stages, the plainest first: decode of one sequence, prompts, then batches and several devices. What the rows of a
+    stage settle stays as it is in the next.
     """
-    points = [p for p in points if not above_floor(p)]
+    stages: dict[int, list[Point]] = {0: [], 1: [], 2: []}
+    for point in points:
+        if not above_floor(point):
+            stages[1 if point.phase == "prefill" else 0 if point.run.kind == "single" else 2].append(point)
     values: dict[str, float] = {}
-    for phase in ("decode", "prefill"):
-        rows = [p for p in points if p.phase == phase]
+    loose: dict[str, float] = {}
+    for rows in stages.values():
         used = sorted({k for p in rows for k in p.keys.values() if k not in values and (chosen is None or chosen(k))})
         if used:
-            values |= _solved(rows, used, coefficients, values, phase == "decode" and len(rows) < len(points))
-    if not values:
+            found, settled = _solved(rows, used, coefficients, values)
+            loose |= found
+            values |= {key: found[key] for key in settled}
+    if not loose:
         raise problem("nothing to fit: no measurement runs on an engine with free coefficients")
-    return {key: values[key] for key in sorted(values)}
+    return {key: (loose | values)[key] for key in sorted(loose)}
 
 
-def _solved(points: list[Point], used: list[str], coefficients: Coefficients, fixed: dict, settled: bool) -> dict[str, float]:
-    """Fitted values; with `settled`, only of those that the points say more about than the pull towards the prior does."""
+def _solved(points: list[Point], used: list[str], coefficients: Coefficients, fixed: dict) -> tuple[dict[str, float], list[str]]:
+    """Fitted values, and the keys of those that the points say more about than the pull towards the prior does."""
     try:
         from scipy.optimize import least_squares
     except ImportError:
         raise problem("fitting needs SciPy", help="pip install 'costmodel[fit]'") from None
     task = Task(points, used, [coefficients[key][2] for key in used], fixed)
     solved = least_squares(task.residuals, task.start, task.jacobian, bounds=(task.low, task.high), max_nfev=40, ftol=1e-5, xtol=1e-5)
-    found = dict(zip(used, solved.x.tolist(), strict=True))
-    if settled:
-        weight = (task.jacobian(solved.x)[: len(points)] ** 2).sum(axis=0)
-        found = {key: value for key, value, w, pull in zip(used, solved.x.tolist(), weight, task.pull, strict=True) if w > pull**2}
-    return found
+    weight = (task.jacobian(solved.x)[: len(points)] ** 2).sum(axis=0)
+    settled = [key for key, w, pull in zip(used, weight, task.pull, strict=True) if w > pull**2]
+    return dict(zip(used, solved.x.tolist(), strict=True)), settled
 
 
 class Task:
