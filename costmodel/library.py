@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 
 from .language.merge import merge, override
-from .language.problem import Mark, Source, SpecError, nearest, problem, suggest
+from .language.problem import Mark, Source, nearest, problem, suggest
 from .language.yamlread import MAX_BYTES, Document, parse, read_text
 
 FOLDERS = {

@@ -10,11 +10,46 @@ import re
 from typing import NamedTuple
 
 BRANDS = frozenset(
-    "nvidia geforce rtx gtx quadro tesla amd radeon rx ryzen epyc threadripper instinct intel core xeon platinum gold silver arc "
-    "i3 i5 i7 i9 ryzen3 ryzen5 ryzen7 ryzen9 ultra5 ultra7 ultra9 apple google aws cpu igpu".split()
+    [
+        "nvidia",
+        "geforce",
+        "rtx",
+        "gtx",
+        "tesla",
+        "amd",
+        "radeon",
+        "rx",
+        "ryzen",
+        "epyc",
+        "threadripper",
+        "instinct",
+        "intel",
+        "core",
+        "xeon",
+        "platinum",
+        "gold",
+        "silver",
+        "arc",
+        "i3",
+        "i5",
+        "i7",
+        "i9",
+        "ryzen3",
+        "ryzen5",
+        "ryzen7",
+        "ryzen9",
+        "ultra5",
+        "ultra7",
+        "ultra9",
+        "apple",
+        "google",
+        "aws",
+        "cpu",
+        "igpu",
+    ]
 )
 """Words that may be left out; where they are given, the document must have them too."""
-_NOISE = frozenset("gpu graphics processor cores generation gen edition oam the tensor".split())
+_NOISE = frozenset(["gpu", "graphics", "processor", "cores", "generation", "gen", "edition", "oam", "the", "tensor"])
 _MEMORY_KIND = re.compile(r"(hbm|gddr)\d\w*\Z")
 _SIZE = re.compile(r"(?<![\w.])(\d{1,4})[ -]?gi?b(?![\w/])")
 _ALIKE = (
