@@ -139,7 +139,7 @@ def _matches(pattern: str | None, name: str, spec) -> bool:
     return (
         fnmatchcase(name, wanted)
         or pattern in spec.lineage[1:]
-        or bool(squeeze(pattern) and any(squeeze(pattern) in squeeze(n) for n in known))
+        or (bool(squeeze(pattern)) and any(squeeze(pattern) in squeeze(n) for n in known))
     )
 
 
