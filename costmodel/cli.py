@@ -191,6 +191,16 @@ def _fit(model, hardware, *, techniques, sets, engine, devices, prompt, output, 
     return best_fit(case, tuple(names))
 
 
+def _setting(model, hardware, techniques, engine, sets, **case):
+    """The same case as a setting, which `check` predicts again with changes."""
+    from .solve.cases import DEFAULT_WORKLOAD, Setting
+    from .solve.where import placed
+
+    workload = {k: case.pop(k) for k in DEFAULT_WORKLOAD}
+    techniques, sets = placed(techniques, sets, **case)
+    return Setting(model, hardware, engine, techniques, workload, sets)
+
+
 def _shadowed(model: str) -> None:
     """Say so where a name that is known is also that of a file or folder here."""
     import os
@@ -280,21 +290,25 @@ def matrix(study, filters, sort, fmt, lang, columns, **given):
 
 
 @main.command()
-@click.argument("tok_s", type=Speed())
+@click.argument("tok_s", type=Speed(), required=False)
+@click.option("--prefill", type=Speed(), help="Measured prompt-processing speed; TOK_S may then be left out.")
 @click.option("--model", required=True)
 @click.option("--hw", "hardware", required=True, metavar="HW")
 @shared
 @click.option("--format", "fmt", type=click.Choice(["text", "json"]), default="text")
-def check(tok_s, model, hardware, lang, fmt, **case):
-    """Judge a measured decode speed.
+def check(tok_s, prefill, model, hardware, lang, fmt, **case):
+    """Judge a measured speed, and explain it.
 
-    TOK_S tokens per second and user are impossible (exit 1), fast, normal or slow on this machine.
+    TOK_S decode tokens per second and user (and --prefill prompt tokens per second) are impossible (exit 1), fast, normal
+    or slow on this machine. Explanations are predictions with one thing changed, likeliest first.
     """
     from .library import shared as library
     from .solve.check import check as judge
 
+    if tok_s is None and prefill is None:
+        raise click.UsageError("want a measured speed: TOK_S, `--prefill`, or both")
     p = _prediction(model, hardware, **case)
-    result = judge(p, tok_s, library())
+    result = judge(p, tok_s, library(), prefill=prefill, setting=_setting(model, hardware, **case))
     if fmt == "json":
         import json
 
@@ -324,8 +338,8 @@ def check(tok_s, model, hardware, lang, fmt, **case):
 def list_(kind, pattern, filters, sort, fmt):
     """List documents of a kind.
 
-    KIND is hardware, models, techniques, engines, studies, formats, operators, families, towers, recipes, layouts or
-    classes (of hardware); PATTERN filters names (`rtx40`, `qwen*`), for hardware also classes, for models also kinds
+    KIND is hardware, models, techniques, engines, studies, formats, operators, families, towers, recipes, layouts,
+    explanations or classes (of hardware); PATTERN filters names (`rtx40`, `qwen*`), for hardware also classes, for models also kinds
     (`moe`, `mla`, `hybrid`, `sliding`, `vision` …).
     """
     from .report.listing import listing
@@ -411,6 +425,70 @@ def import_(files, output, name, family, force):
     from .report.importing import import_files
 
     click.echo(import_files(files, output, name, family, force))
+
+
+def measured(command):
+    """Options of the commands that read measurements."""
+    kinds = ["single", "batched", "multi", "aggregate", "all"]
+    for option in reversed(
+        [
+            click.argument("files", nargs=-1, required=True, metavar="DATA..."),
+            click.option("--engine", metavar="E", help="Predict every row with this engine (default: by the tool that measured it)."),
+            click.option("--hw", "hardware", metavar="HW", help="The machine of rows that name none."),
+            click.option("--model", metavar="M", help="The model of rows that name none."),
+            click.option("--kind", type=click.Choice(kinds), help="One sequence, several, several devices … (default: all but aggregate)."),
+            click.option("--quality", metavar="AB", help="Only rows of these qualities."),
+            click.option("--by-class", is_flag=True, help="Predict from class and stated figures, never by names."),
+        ]
+    ):
+        command = option(command)
+    return command
+
+
+def _chosen(files, engine, hardware, model, kind, quality, by_class):
+    """The measurements that a command was asked for."""
+    from .report.measured import KINDS, Chosen
+
+    kinds = KINDS if kind == "all" else (kind,) if kind else KINDS[:3]
+    return Chosen(files, engine, by_class, kinds, quality, {"hardware": hardware, "model": model})
+
+
+@main.command()
+@measured
+@click.option("--leave-out", is_flag=True, help="Predict each hardware family by coefficients fitted without it (needs SciPy).")
+@click.option("--worst", type=click.IntRange(0, 1000), default=10, help="Rows listed as worst (default 10).")
+@click.option("--plot", metavar="FILE", help="Write predicted against measured as svg, png or pdf (needs matplotlib).")
+@click.option("--format", "fmt", type=click.Choice(["text", "markdown", "json"]), default="text")
+@click.option("--lang", type=click.Choice(["en", "ko"]), default="en")
+def evaluate(leave_out, worst, plot, fmt, lang, **chosen):
+    """Compare predictions with measurements.
+
+    DATA are tables of runs (docs/measurements.md), or what llama-bench, vLLM and others write.
+    """
+    from .report.evaluate import render
+    from .report.measured import evaluation
+
+    rows, skipped = evaluation(_chosen(**chosen), leave_out)
+    if plot:
+        from .report.plot import save_plot
+
+        save_plot(rows, plot)
+    click.echo(render(rows, skipped, fmt, lang, worst=worst).rstrip("\n"))
+
+
+@main.command()
+@measured
+@click.option("-o", "--output", metavar="PATH", help="The document to write, or a folder for several (default: print).")
+@click.option("--name", help="The document's name (default: the engine's and -calibrated).")
+@click.option("--force", is_flag=True, help="Replace a document that is there.")
+def calibrate(output, name, force, **chosen):
+    """Fit an engine's coefficients to measurements (needs SciPy).
+
+    Prints errors by class before and after, and engine documents that extend the fitted ones: use one with --engine FILE.
+    """
+    from .report.measured import calibrate as calibrated
+
+    click.echo(calibrated(_chosen(**chosen), output, name, force))
 
 
 @main.command()

@@ -25,6 +25,7 @@ FOLDERS = {
     "tower": "towers",
     "layout": "layouts",
     "recipe": "recipes",
+    "explanation": "explanations",
     "link": "links",
 }
 _SUFFIXES = (".yaml", ".yml", ".json", ".gguf", ".safetensors")
@@ -68,6 +69,7 @@ class Library:
         self._read_with: dict[Path, tuple[Path, ...]] = {}  # the other files of a model that is no document
         self._names: dict[str, dict[str, Path]] = {}
         self._specs: dict = {}
+        self._users: dict[str, list[Path]] = {}
         self._plugins = False
         self.kept: dict = {}
         """What readers of files keep for the life of the library."""
@@ -133,8 +135,10 @@ class Library:
 
     def _own(self, kind: str) -> list[Path]:
         """A user's documents of a kind: each may be the one that claims a name."""
-        built_in = data_root("specs")
-        return [file for file in self.names(kind).values() if not file.is_relative_to(built_in)]
+        if kind not in self._users:
+            built_in = str(data_root("specs")) + os.sep
+            self._users[kind] = [file for file in self.names(kind).values() if not str(file).startswith(built_in)]
+        return self._users[kind]
 
     def locate(self, kind: str, name: str, mark: Mark | None = None, parents: bool = False) -> Path:
         """The file for a name or a path (a `/` or a suffix makes it a path). Raises :class:`SpecError`.

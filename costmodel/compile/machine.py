@@ -62,7 +62,12 @@ class Machine:
             if unit == "host" and host.dram is not None:
                 memory, own = host.dram, {}
                 lineage = self.program.library.load("hardware", host.processor).lineage if host.processor else ()
-            figures = {"layers": self.layers(), "moe_layers": self.moe_layers(), "bandwidth": memory.bandwidth}
+            figures = {
+                "layers": self.layers(),
+                "moe_layers": self.moe_layers(),
+                "latent_layers": self.latent_layers(),
+                "bandwidth": memory.bandwidth,
+            }
             power, limit = self.hardware.doc.power, self.hardware.doc.power_limit
             throttle = min(1, limit / power) if power and limit and unit == "device" else 1
             self._tunings[unit] = Tuning(self.engine, lineage, figures, own, self.free, throttle)
@@ -85,6 +90,10 @@ class Machine:
             return found
         active, stored = (body[0].resolve_arg(n, self.program.dims) for n in ("active", "stored"))
         return self.layers() if number(active) < number(stored) else 0
+
+    def latent_layers(self) -> float:
+        """Layers whose attention reads latents."""
+        return sum(self.program.repeat(r) for r in self.program.rows if r.op.startswith("mla-"))
 
     def _place(self, row: Row) -> list[Placed]:
         row = row.copy()

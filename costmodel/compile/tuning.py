@@ -104,9 +104,9 @@ class Tuning:
         return Num(0) if node is None else self.bound(node, f"overhead.{field}", env={"bits": 16, "tokens": Name("M")})
 
     def pass_overhead(self) -> Node:
-        """Fixed time of a whole pass, in seconds: the step's, every layer's and every expert layer's, over M alone."""
+        """Fixed time of a whole pass, in seconds: the step's, every layer's, over M alone."""
         total = self.overhead("step")
-        for field, count in (("layer", "layers"), ("moe_layer", "moe_layers")):
+        for field, count in (("layer", "layers"), ("moe_layer", "moe_layers"), ("latent_layer", "latent_layers")):
             total = Bin("+", total, Bin("*", Num(self.figures[count]), self.overhead(field)))
         return bind(Bin("*", Num(1 / self.throttle), total), {}, BOUNDS)
 

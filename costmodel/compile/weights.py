@@ -26,7 +26,7 @@ def base_formats(program, rows: list[Row], base: Spec) -> None:
     if not declared(library, name):
         if doc.weights.size is None:
             raise SpecError(Problem(f"no format `{name}`", mark, suggest(name, library.names("format")) + " (or give `size:`)"))
-        like = likeness(library, name)
+        like = likeness(library, name) or "int8"
         program.notes.append(f"format `{name}` is not declared: its bits per weight follow from the stated size, its kind from `{like}`")
         name = like
         size = doc.weights.size if base is program.model else None
@@ -44,7 +44,7 @@ def base_formats(program, rows: list[Row], base: Spec) -> None:
         row.formats["state"] = (doc.state.format, None, 1)
 
 
-def likeness(library, name: str, otherwise: str | None = "int8") -> str | None:
+def likeness(library, name: str, otherwise: str | None = None) -> str | None:
     """The declared format that an undeclared one is taken for: the longest whose name is part of its name."""
     text = re.sub(r"[^a-z0-9]+", "_", name.lower())
     known = [n for n in library.names("format") if n.replace("-", "_") in text and len(n) > 2]

@@ -28,15 +28,15 @@ def import_files(files, output: str | None, name: str | None, family: str | None
         return made[0][1].rstrip("\n")
     if not output:
         raise problem("-o names a document or a folder", help="leave it out to print")
-    targets = [_target(Path(output), called, len(made) > 1) for called, _, _ in made]
+    targets = [target_of(Path(output), called, len(made) > 1) for called, _, _ in made]
     for target in targets:
         if target.is_dir():
             raise problem(f"`{target}` is a folder", help="give a name that ends in .yaml")
-        if _there(target) and not force:
+        if is_there(target) and not force:
             raise problem(f"`{target}` is there already", help="--force replaces it")
         if targets.count(target) > 1:
             raise problem(f"two of the files would be written to `{target}`", help="import them one by one with --name")
-    _write(targets, [text for _, text, _ in made])
+    write_all(targets, [text for _, text, _ in made])
     return "\n".join(f"{target}: {line}" for target, (_, _, line) in zip(targets, made, strict=True))
 
 
@@ -69,26 +69,27 @@ def _summary(program) -> str:
     return f"{billions(found['params'])} parameters{active}, {both_bytes(found['weights_bytes'])} as {program.weights_format}"
 
 
-def _target(output: Path, name: str, several: bool) -> Path:
+def target_of(output: Path, name: str, several: bool) -> Path:
     """The document to write: `output` itself where that is a YAML file's name, else one of that name in the folder."""
     document = output.suffix in (".yaml", ".yml") and not output.is_dir()
     if document and several:
         raise problem(f"`{output}` is one document, but several files were given", help="give a folder")
     if not document and output.suffix[1:].isalpha() and not output.is_dir():
         raise problem(f"`{output}` is no YAML file's name", help="give a folder, or a name that ends in .yaml")
-    if not document and _there(output) and not output.is_dir():
+    if not document and is_there(output) and not output.is_dir():
         raise problem(f"`{output}` is there, and no folder", help="give a folder, or a name that ends in .yaml")
     return output if document else output / f"{name}.yaml"
 
 
-def _there(path: Path) -> bool:
+def is_there(path: Path) -> bool:
+    """Whether something lies at a path, be it a broken link."""
     try:
         return os.path.lexists(path)
     except (OSError, ValueError) as error:
         raise problem(f"cannot write `{str(path)[:80]}`: {error}") from None
 
 
-def _write(targets: list[Path], texts: list[str]) -> None:
+def write_all(targets: list[Path], texts: list[str]) -> None:
     """All documents or none: written beside their places under names of their own, then moved there."""
     waiting: list[tuple[str, Path]] = []
     try:

@@ -17,7 +17,7 @@ from ..probe.measure import Measured, measure
 from ..probe.modules import bus
 from ..probe.parts import Device, Parent, gigabytes, text
 from ..probe.system import System
-from .importing import _target, _there, _write
+from .importing import is_there, target_of, write_all
 from .machines import find_machine
 
 _SHARED = ("apple-silicon", "amd-apu", "nvidia-soc")
@@ -110,13 +110,13 @@ def _written(made: list[Document], chosen: Document, wanted: Wanted) -> list[str
     output = Path(wanted.output or "")
     single = output.suffix in (".yaml", ".yml") and not output.is_dir()
     these = [chosen] if single or wanted.device or wanted.name else made
-    targets = [_target(output, d.name, False) for d in these]
+    targets = [target_of(output, d.name, False) for d in these]
     for target in targets:
         if target.is_dir():
             raise problem(f"`{target}` is a folder", help="give a name that ends in .yaml")
-        if _there(target) and not wanted.force:
+        if is_there(target) and not wanted.force:
             raise problem(f"`{target}` is there already", help="--force replaces it")
-    _write(targets, [d.text for d in these])
+    write_all(targets, [d.text for d in these])
     return [f"{target}: {d.device.id}, {_summary(d)}" for target, d in zip(targets, these, strict=True)]
 
 

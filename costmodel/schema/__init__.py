@@ -16,6 +16,7 @@ KINDS = {
     "tower": ("family", "Tower"),
     "layout": ("layout", "Layout"),
     "recipe": ("recipe", "Recipe"),
+    "explanation": ("explanation", "Explanation"),
     "link": ("link", "Link"),
 }
 

@@ -11,7 +11,7 @@ from ..language.formula.fold import number
 from ..language.formula.nodes import FUNCTIONS
 from ..language.problem import Problem, SpecError, suggest
 from ..language.units import BYTE, BYTE_RATE, COUNT, FLOP, FLOP_RATE, SECOND
-from .names import DEVICE, ROLES, SCHEDULE, SYMBOLS, TERMS, WORKLOAD, term_dim
+from .names import DEVICE, FACTS, ROLES, SCHEDULE, SYMBOLS, TERMS, WORKLOAD, term_dim
 
 _ROW_NAMES = WORKLOAD | {n: d for n, (d, _) in SYMBOLS.items()} | DEVICE
 ENGINE_NAMES = {
@@ -21,6 +21,7 @@ ENGINE_NAMES = {
     "math_bits": COUNT,
     "layers": COUNT,
     "moe_layers": COUNT,
+    "latent_layers": COUNT,
     "bandwidth": BYTE_RATE,
     "peak": FLOP_RATE,
     "second": SECOND,
@@ -67,7 +68,8 @@ class _Checker:
 def check_dimensions(kind: str, doc, document) -> None:
     """Raise :class:`SpecError` for every formula of `doc` whose names or dimension are wrong, and every shadowed name."""
     checker = _Checker(document)
-    {"operator": _operator, "technique": _technique, "engine": _engine, "model": _model}.get(kind, lambda *_: None)(doc, checker)
+    checks = {"operator": _operator, "technique": _technique, "engine": _engine, "model": _model, "explanation": _explanation}
+    checks.get(kind, lambda *_: None)(doc, checker)
     if checker.problems:
         raise SpecError(checker.problems)
 
@@ -229,6 +231,24 @@ def _engine(doc, formula) -> None:
             _settings(inner, formula, ("classes", key, "formats", name), here | inner.coefficients)
     for key, settings in doc.formats.items():
         _settings(settings, formula, ("formats", key), coefficients | settings.coefficients)
+
+
+def _explanation(doc, formula) -> None:
+    facts = dict.fromkeys(FACTS, COUNT)
+    free = {doc.solve.name: COUNT} if doc.solve else {}
+    _shadow("solve", free, FACTS, formula)
+    formula(doc.when, facts, COUNT, "when")
+    formula(doc.prior, facts, COUNT, "prior")
+    for field in ("low", "high", "neutral"):
+        formula(getattr(doc.solve, field, None), facts, COUNT, "solve", field)
+    for i, node in enumerate((doc.solve.plausible if doc.solve else None) or ()):
+        formula(node, facts, COUNT, "solve", "plausible", i)
+    for group in ("workload", "rates"):
+        given = getattr(doc.change, group)
+        for field, node in given.items() if isinstance(given, dict) else given:
+            formula(node, facts | free, COUNT, "change", group, field)
+    for field in ("seconds", "tokens"):
+        formula(getattr(doc.change, field), facts | free, COUNT, "change", field)
 
 
 BUFFER_NAMES = (

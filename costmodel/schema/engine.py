@@ -13,6 +13,8 @@ class Coefficient(Part):
     value: float
     low: float
     high: float
+    prior: float | None = None
+    """The value that fits are pulled towards: what was known before them (default: `value`)."""
 
     @model_validator(mode="before")
     @classmethod
@@ -45,11 +47,13 @@ class Efficiency(Part):
 
 
 class Overhead(Part):
-    """Fixed times per pass, per layer and per mixture-of-experts layer: `4 us`, or `(3 + 0.1 * M) * 1e-6 * second`."""
+    """Fixed times per pass, per layer, and more for layers of a kind: `4 us`, or `(3 + 0.1 * M) * 1e-6 * second`."""
 
     step: Time = None
     layer: Time = None
     moe_layer: Time = None
+    latent_layer: Time = None
+    """Of each layer with latent attention (MLA)."""
 
 
 class Span(Part):

@@ -1,36 +1,46 @@
-"""Is a measured decode speed possible on this machine, and is it normal?"""
+"""Is a measured speed possible on this machine, is it normal, and what would explain it?"""
 
 from __future__ import annotations
 
 from .record import Record
 
 MARGIN = 1.02
-"""A figure counts as impossible only above the ceiling by more than the rounding of stated figures."""
+"""A figure is outside of a bound only where it is by more than the rounding of stated figures."""
+USUAL = 0.89
+"""Share of the ceiling that is normal in any case: 90th percentile of 151 public single-stream decode runs of dense models."""
+MAIN_MEMORY = ("cpu-desktop", "cpu-server")
+"""Classes of machines whose memory is the system's, which maps a larger file and reads it from disk."""
 CAUSES = ("another device does the work (a GPU, not this machine)", "a smaller model or format is running", "it runs remotely, not here")
 
 
-def check(p, measured: float, library=None) -> Record:
-    """Verdict on `measured` tokens per second and user against a prediction.
+def check(p, measured: float | None = None, library=None, *, prefill: float | None = None, setting=None) -> Record:
+    """Verdict on `measured` decode tokens per second and user, and on `prefill` prompt tokens per second, against a prediction.
 
     `impossible` (above the ceiling, or the model does not fit), `fast` (above the span), `normal`, or `slow` (below it); with
-    the bandwidth that the figure needs by the rule of thumb and by exact bytes, and the machines that would allow it.
+    the bandwidth that the figure needs by the rule of thumb and by exact bytes, and the machines that would allow it. With
+    the `setting` that was predicted and a `library`: ranked explanations, each a prediction with one thing changed. Raises
+    :class:`SpecError` where neither figure is given.
     """
-    tps, step = p.tps, p.decode
-    rule_need = measured * p.file_size
-    exact_need = measured / p.tokens_out * (step.bytes_by.weights + step.bytes_by.kv + step.bytes_by.state)
-    verdict = "normal"
-    if measured > tps.ceiling * MARGIN or (p.memory.fits is False and measured > tps.low):
-        verdict = "impossible"
-    elif measured > tps.high:
-        verdict = "fast"
-    elif measured < tps.low:
-        verdict = "slow"
-    lack = max(0.0, p.memory.total_bytes - p.memory.usable_bytes) if p.memory.fits is False else 0.0
-    causes = list(CAUSES) if verdict == "impossible" else []
-    batch = p.plan[0]
-    if batch > 1 and tps.low <= measured / batch <= tps.ceiling * MARGIN and verdict == "impossible":
+    given = {k: v for k, v in (("decode", measured), ("prefill", prefill)) if v is not None}
+    if not given:
+        from ..language.problem import problem
+
+        raise problem("no measured figure to check", help="give a decode speed, a prompt-processing speed (`--prefill`), or both")
+    soft = setting is not None and library is not None and soft_bandwidth(setting, library)
+    parts = {k: judged(p, k, v, soft) for k, v in given.items()}
+    verdict = overall([part["verdict"] for part in parts.values()])
+    impossible = verdict == "impossible"
+    decode = parts.get("decode", {"verdict": None})
+    batch, tps = p.plan[0], p.tps
+    causes = list(CAUSES) if impossible else []
+    if measured and batch > 1 and tps.low <= measured / batch <= tps.ceiling * MARGIN and decode["verdict"] == "impossible":
         causes.insert(0, f"it is the total over {batch:g} users: {measured / batch:.4g} tok/s each, which is normal here")
-    allowing = machines_for(p, measured, library) if verdict == "impossible" and library is not None else []
+    allowing = machines_for(p, measured, library) if measured and decode["verdict"] == "impossible" and library is not None else []
+    found = Record(found=[], skipped=[])
+    if setting is not None and library is not None:
+        from .explain.rank import explain
+
+        found = explain(p, setting, library, measured, prefill)
     return Record(
         verdict=verdict,
         measured=measured,
@@ -39,17 +49,85 @@ def check(p, measured: float, library=None) -> Record:
         low=tps.low,
         high=tps.high,
         rule_of_thumb=tps.rule_of_thumb,
-        bandwidth=p.decoder.meta["rates"]["bw"],
-        needed_by_rule=rule_need,
-        needed_exact=exact_need,
-        needed_flops=measured / p.tokens_out * step.flops,
-        regime=step.regime,
-        peak=step.flops / p.decode_step(p.context)[9] if step.flops else None,
+        **_needs(p, measured),
         causes=causes,
-        lacking_bytes=lack,
+        lacking_bytes=max(0.0, p.memory.total_bytes - p.memory.usable_bytes) if p.memory.fits is False else 0.0,
+        fits=p.memory.fits,
+        usable_bytes=p.memory.usable_bytes,
         reads_all=p.runnable.meta["reads_all"],
         hardware=allowing,
+        decode=parts.get("decode"),
+        prefill=parts.get("prefill"),
+        explained=setting is not None and library is not None,
+        explanations=found.found,
+        skipped=found.skipped,
     )
+
+
+def overall(verdicts: list[str]) -> str:
+    """One verdict of several figures: impossible if one is, else slow if one is, else fast, else normal."""
+    return next(v for v in ("impossible", "slow", "fast", "normal") if v in verdicts)
+
+
+def judged(p, name: str, measured: float, soft: bool = False) -> dict:
+    """One figure (`decode` or `prefill`) against its prediction; `soft`: the span ends at the ceiling (:func:`soft_bandwidth`)."""
+    from .explain.outcome import figure_of
+
+    figure = figure_of(p.tpot_s, 1) if name == "decode" else figure_of(p.ttft_s, p.plan[0] * p.prompt)
+    return {
+        "verdict": _verdict(p, figure, measured, _usual(p, name, figure, soft)),
+        "measured": measured,
+        **figure._asdict(),
+        "ratio": measured / figure.expected,
+        "at_ceiling": figure.ceiling / MARGIN <= measured <= figure.ceiling * MARGIN,
+    }
+
+
+def _usual(p, name: str, figure, soft: bool) -> float:
+    """The speed up to which a figure is normal: the span's end, and where decode is bound by memory, what public runs reach."""
+    reached = USUAL * figure.ceiling if name == "decode" and p.decode.regime == "memory" else 0.0
+    return figure.ceiling if soft else max(figure.high, reached)
+
+
+def _verdict(p, figure, measured: float, usual: float) -> str:
+    """A model that does not fit is slower than the span where the system reads it from disk, and not possible as stated elsewhere."""
+    if p.memory.fits is False:
+        paged = p.decoder.meta["class"] in MAIN_MEMORY
+        return "impossible" if measured > (usual * MARGIN if paged else figure.low) else "slow"
+    if measured > figure.ceiling * MARGIN:
+        return "impossible"
+    if measured > usual * MARGIN:
+        return "fast"
+    return "slow" if measured < figure.low / MARGIN else "normal"
+
+
+def soft_bandwidth(setting, library) -> bool:
+    """Whether the machine's bandwidth is a sustained or an owner's figure, which an engine can reach, rather than a nominal one.
+
+    So it is where its source is `measured`, where `--set` gave it, or where main memory's is `assumed` or has no source.
+    """
+    from .explain.facts import hardware_of
+
+    if any(s.startswith("hw.memory.") and ".bandwidth" in s.partition("=")[0] for s in setting.set):
+        return True
+    spec = hardware_of(setting, library)
+    source = spec.doc.sources.get("bandwidth") or spec.doc.sources.get("memory")
+    kind = source.kind if source is not None else "assumed"
+    return kind == "measured" or (kind == "assumed" and bool(set(MAIN_MEMORY) & set(spec.lineage)))
+
+
+def _needs(p, measured: float | None) -> dict:
+    """Bandwidth (by file size and by exact bytes) and FLOP/s that a decode figure needs, beside what there is."""
+    step, speed = p.decode, (measured or 0.0) / p.tokens_out
+    moved = step.bytes_by.weights + step.bytes_by.kv + step.bytes_by.state
+    return {
+        "bandwidth": p.decoder.meta["rates"]["bw"],
+        "needed_by_rule": None if measured is None else measured * p.file_size,
+        "needed_exact": None if measured is None else speed * moved,
+        "needed_flops": None if measured is None else speed * step.flops,
+        "regime": step.regime,
+        "peak": step.flops / p.decode_step(p.context)[9] if step.flops else None,
+    }
 
 
 def machines_for(p, measured: float, library) -> list[dict]:

@@ -44,7 +44,8 @@ def ad_hoc(library, name: str, axes: Axes):
         help = "leave STUDY out for a grid of these options, or write a study of your own"
         raise problem(f"study `{study.name}` is a table of its own rows: the options are for grids", spec.mark("view"), help)
     if bare:
-        study = study.model_copy(update={"models": ("8b",), "hardware": ("ddr5",), "workloads": ()})
+        base = study.base.model_copy(update={"engine": None})  # each machine's own, as in `predict`
+        study = study.model_copy(update={"models": ("8b",), "hardware": ("ddr5",), "workloads": (), "base": base})
     changed: dict = {"models": axes.models or study.models, "hardware": axes.hardware or study.hardware}
     changed["engines"] = axes.engines or study.engines
     if axes.techniques:

@@ -32,6 +32,13 @@ def memory_of(prediction) -> Record:
     )
 
 
+def fits(prediction) -> bool | None:
+    """Whether the workload fits, without the limits that follow from it; None where the capacity is unknown."""
+    if prediction.decoder.meta["usable"] is None:
+        return None
+    return _fits(prediction, prediction.context + prediction.output, prediction.batch)
+
+
 def device_lines(prediction, tokens: int, batch: int) -> dict:
     """Named lines of the device tier, with `tokens` per sequence in the cache."""
     runnable = prediction.decoder

@@ -52,11 +52,11 @@ def prefill_total(prediction):
     return total, len(steps), longest, beside_prefill(prediction)
 
 
-def prefill_pass(runnable, groups, c=None):
+def prefill_pass(runnable, groups, c=None, chunk=None):
     """Totals of one prefill step; where the engine computes only so many tokens at a time, the expected time is of all its passes.
 
     The other figures, the floor among them, are those of one pass: what an engine splits, another may not. `c` are
-    coefficients in place of the program's own.
+    coefficients in place of the program's own, `chunk` tokens in place of the engine's.
     """
     B, T, S, R = groups[0]
 
@@ -64,7 +64,7 @@ def prefill_pass(runnable, groups, c=None):
         return runnable.one(B, tokens, at, rows) if c is None else runnable.step(B, tokens, at, rows, B * tokens, B * rows, c)
 
     total = one(T, S, R) if len(groups) == 1 else runnable.mixed(groups)
-    chunk = runnable.meta.get("chunk")
+    chunk = chunk or runnable.meta.get("chunk")
     size = max(1, int(chunk // B)) if chunk else 0
     if len(groups) > 1 or not size or size >= T:
         return total

@@ -10,8 +10,9 @@ from ...importers.measurements import Measurement
 from ...language.problem import SpecError, problem
 from ...library import Library, Spec
 
-FLOP_PER_BYTE = 20
-"""Assumed peak FLOPs per byte of bandwidth of a processor whose peak is not stated: that of current server processors."""
+FLOP_PER_BYTE = {"apple-cpu": 2.5, "": 20}
+"""Assumed peak FLOPs per byte of bandwidth where no peak is stated: of current server processors, and of Apple's cores, which
+share the memory of a GPU."""
 _BITS = re.compile(r"(\d{1,2}(?:\.\d{1,3})?)[ -]?(bpw|bit)", re.IGNORECASE)
 _TWO = re.compile(r"(2 ?x|dual)\b", re.IGNORECASE)
 _WATTS = re.compile(r"\b(\d{2,4}) ?W power limit", re.IGNORECASE)
@@ -58,24 +59,17 @@ def hardware_of(library: Library, m: Measurement, columns: bool = False) -> Spec
     group = hardware_class(library, m)
     found = None if columns or not m.hardware else library.find_hardware(m.hardware)
     if found is not None and (group is None or group in found.lineage):
-        if m.bandwidth is None and not _limit(m):
-            return found
         tier = next(iter(found.doc.memory))
-        return made(
-            library, "hardware", [f"name: measured\nextends: {found.files[0]}", f"memory: {{{tier}: {{bandwidth: {m.bandwidth:.9g} B/s}}}}"]
-        )
+        stated = [] if m.bandwidth is None else [f"memory: {{{tier}: {{bandwidth: {m.bandwidth:.9g} B/s}}}}"]
+        limit = _WATTS.search(m.notes or "")
+        stated += [f"power_limit: {limit[1]} W"] if limit else []
+        return made(library, "hardware", ["name: measured", f"extends: {found.files[0]}", *stated]) if stated else found
     if group is None or m.bandwidth is None:
         raise problem(f"no machine `{m.hardware}`", m.source, "give the name of a hardware document, or `hw_class` and the bandwidth")
     capacity = "" if m.capacity is None else f"capacity: {m.capacity:.9g} B, "
     lines = ["name: measured", f"extends: {group}", f"memory: {{main: {{{capacity}bandwidth: {m.bandwidth:.9g} B/s}}}}"]
-    rate, kind = (m.fp16, "fp16") if m.fp16 else (m.bandwidth * FLOP_PER_BYTE, "fp32")
+    rate, kind = (m.fp16, "fp16") if m.fp16 else (m.bandwidth * FLOP_PER_BYTE.get(group, FLOP_PER_BYTE[""]), "fp32")
     return made(library, "hardware", [*lines, f"compute: {{{kind}: {rate:.9g} FLOP/s}}"])
-
-
-def _limit(m: Measurement) -> list[str]:
-    """The power that the device was held to, from the row's remarks."""
-    found = _WATTS.search(m.notes or "")
-    return [f"power_limit: {found[1]} W"] if found else []
 
 
 def model_of(library: Library, m: Measurement, columns: bool = False) -> Spec:
@@ -83,18 +77,13 @@ def model_of(library: Library, m: Measurement, columns: bool = False) -> Spec:
     found = None if columns else _named(library, m)
     kind, size = format_of(library, m)
     kv = _kv(m)
-    weights = [f"weights: {{format: {kind}{'' if size is None else f', size: {size:.12g} B'}}}"] if kind else []
+    stated = [f"weights: {{format: {kind}{'' if size is None else f', size: {size:.12g} B'}}}"] if kind else []
+    stated += [f"kv: {{format: {kv}}}"] if kv else []
     if found is not None:
-        if not weights and kv is None:
-            return found
-        return made(
-            library, "model", ["name: measured", f"extends: {found.files[0]}", *weights, *([f"kv: {{format: {kv}}}"] if kv else [])]
-        )
+        return made(library, "model", ["name: measured", f"extends: {found.files[0]}", *stated]) if stated else found
     if m.params is None or not kind:
         raise problem(f"no model `{m.model}`", m.source, "give a model document, or params_B and the weight format")
-    return made(
-        library, "model", ["name: measured", "architecture: summary", *_dims(m), *weights, *([f"kv: {{format: {kv}}}"] if kv else [])]
-    )
+    return made(library, "model", ["name: measured", "architecture: summary", *_dims(m), *stated])
 
 
 def _named(library: Library, m: Measurement) -> Spec | None:
@@ -148,7 +137,7 @@ def format_of(library: Library, m: Measurement) -> tuple[str | None, float | Non
     if name is None and size is None:
         from ...compile.weights import likeness
 
-        name, size = likeness(library, m.weight_format, None), stated_size(m)
+        name, size = likeness(library, m.weight_format), stated_size(m)
         if name is None and size is None:
             raise problem(f"no number format `{m.weight_format}`", m.source, "give model_file_GiB beside it")
     return name or re.sub(r"[^a-z0-9_.]+", "-", m.weight_format.lower()), size

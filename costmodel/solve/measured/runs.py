@@ -45,7 +45,7 @@ def kind_of(m: Measurement) -> str:
         return "aggregate"
     if (m.devices or 1) > 1:
         return "multi"
-    return "batched" if (m.batch or 1) > 1 else "single"
+    return "batched" if (m.batch or 1) > 1 and "micro-batch" not in (m.notes or "") else "single"
 
 
 def engine_of(library: Library, m: Measurement) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -25,19 +26,23 @@ def figures(m: Measurement) -> dict[str, float]:
     return found
 
 
+_UBATCH = re.compile(r"micro-batches of (\d{1,6})|n_batch (\d{1,6}) \(one", re.IGNORECASE)
+
+
 def passes(runnable, m: Measurement, phase: str, c=None) -> tuple[float, float, float]:
     """(tokens, floor seconds, expected seconds) of what was measured; `c` are coefficients in place of the documents'."""
     batch = m.batch or 1
     if phase == "decode":
         context = max(1, round(m.mean_context))
         total = runnable.one(batch, 1, context, 1) if c is None else runnable.step(batch, 1, context, 1, batch, batch, c)
-        tokens = batch
-    else:
-        prompt = m.prompt or 1
-        depth = (m.context or 0) if (m.context or 0) != prompt else 0
-        total = prefill_pass(runnable, [(batch, prompt, depth, 1)], c)
-        tokens = batch * prompt
-    return tokens, total[7], total[8]
+        return batch, total[7], total[8]
+    prompt = m.prompt or 1
+    depth = (m.context or 0) if (m.context or 0) != prompt else 0
+    found = _UBATCH.search(m.notes or "")
+    chunk = int(found[1] or found[2]) if found else m.ubatch
+    batch = 1 if found else batch  # there the batch column holds the micro-batch
+    total = prefill_pass(runnable, [(batch, prompt, depth, 1)], c, chunk)
+    return batch * prompt, total[7], total[8]
 
 
 def scored(library: Library, rows: Iterable[Measurement], engine: str | None = None, columns: bool = False):
