@@ -17,8 +17,6 @@ _BITS = re.compile(r"(?<![\d.])(\d{1,2}(?:\.\d{1,6})?)[ -]?(bpw|bit)", re.IGNORE
 _TWO = re.compile(r"(2 ?x|dual)\b", re.IGNORECASE)
 _WATTS = re.compile(r"\b(\d{2,4}) ?W power limit", re.IGNORECASE)
 CPU_WORDS = ("cpu",)
-LONGEST = 200
-"""Characters that a document's name or path can have; longer words name no model of the library."""
 HYBRID = 1024
 """Bytes of KV per token and layer where none is stated: a quarter of the layers with eight heads of 128, as hybrids have."""
 SERVER = 150e9
@@ -90,7 +88,7 @@ def model_of(library: Library, m: Measurement, columns: bool = False) -> Spec:
 
 def _named(library: Library, m: Measurement) -> Spec | None:
     for name in (m.model, m.model_key):
-        if not name or len(name) > LONGEST:
+        if not name:
             continue
         if "/" in name or name.endswith((".gguf", ".json", ".yaml")):
             try:
