@@ -338,8 +338,8 @@ def check(tok_s, prefill, model, hardware, lang, fmt, **case):
 def list_(kind, pattern, filters, sort, fmt):
     """List documents of a kind.
 
-    KIND is hardware, models, techniques, engines, studies, formats, operators, families, towers, recipes, layouts or
-    classes (of hardware); PATTERN filters names (`rtx40`, `qwen*`), for hardware also classes, for models also kinds
+    KIND is hardware, models, techniques, engines, studies, formats, operators, families, towers, recipes, layouts,
+    explanations or classes (of hardware); PATTERN filters names (`rtx40`, `qwen*`), for hardware also classes, for models also kinds
     (`moe`, `mla`, `hybrid`, `sliding`, `vision` …).
     """
     from .report.listing import listing

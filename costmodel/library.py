@@ -382,10 +382,8 @@ class Recorder:
 
     def names(self, kind: str) -> dict[str, Path]:
         """As :meth:`Library.names`; a user's own documents may each be the one that is looked for."""
-        found = self.library.names(kind)
-        built_in = data_root("specs")
-        self.files |= {file for file in found.values() if not file.is_relative_to(built_in)}
-        return found
+        self.files |= set(self.library._own(kind))
+        return self.library.names(kind)
 
     def load(self, kind: str, name, sets: tuple = (), mark: Mark | None = None) -> Spec:
         """As :meth:`Library.load`."""

@@ -9,46 +9,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-BRANDS = frozenset(
-    [
-        "nvidia",
-        "geforce",
-        "rtx",
-        "gtx",
-        "quadro",
-        "tesla",
-        "amd",
-        "radeon",
-        "rx",
-        "ryzen",
-        "epyc",
-        "threadripper",
-        "instinct",
-        "intel",
-        "core",
-        "xeon",
-        "platinum",
-        "gold",
-        "silver",
-        "arc",
-        "i3",
-        "i5",
-        "i7",
-        "i9",
-        "ryzen3",
-        "ryzen5",
-        "ryzen7",
-        "ryzen9",
-        "ultra5",
-        "ultra7",
-        "ultra9",
-        "apple",
-        "google",
-        "aws",
-        "cpu",
-        "igpu",
-    ]
-)
+_BRANDS = """nvidia geforce rtx gtx tesla amd radeon rx ryzen epyc threadripper instinct intel core xeon platinum gold silver arc
+i3 i5 i7 i9 ryzen3 ryzen5 ryzen7 ryzen9 ultra5 ultra7 ultra9 apple google aws cpu igpu"""
+BRANDS = frozenset(_BRANDS.split())
 """Words that may be left out; where they are given, the document must have them too."""
 _NOISE = frozenset(["gpu", "graphics", "processor", "cores", "generation", "gen", "edition", "oam", "the", "tensor"])
 _MEMORY_KIND = re.compile(r"(hbm|gddr)\d\w*\Z")

@@ -170,6 +170,8 @@ def refreshed(page: Path) -> str:
         return match[0].replace(match[3], new) if match[3] else match[0]
 
     text = page.read_text("utf-8")
+    if re.search(r"^(<{7}|>{7}) ", text, re.M):
+        raise SystemExit(f"{page.name}: a merge is not finished")
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         prepare(Path(folder), page.name)
         text = FENCE.sub(block, text)

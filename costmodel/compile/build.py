@@ -148,7 +148,6 @@ def describe(machine: Machine, sets: tuple = ()) -> dict:
         "capacity": capacity,
         "usable": None if capacity is None else max(0, capacity * hardware.doc.usable - (machine.memory.reserve or 0)),
         "tiers": _tiers(hardware),
-        "own_memory": hardware.doc.host.dram is not None,
         "network": None if network is None else (network.bandwidth, network.latency),
         "context": program.model.doc.context,
         "span": (span.low, span.high) if span is not None else (1, 1),

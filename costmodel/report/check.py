@@ -129,7 +129,7 @@ def _explanations(c, t: dict, lang: str) -> list[str]:
     if not c.explanations:
         return [t["nothing"]] if c.verdict != "normal" and c.explained else []
     lines = [t["differ" if c.verdict == "normal" else "explain"]]
-    for number, e in enumerate(c.explanations[:SHOWN], 1):
+    for number, e in enumerate(c.explanations[: 3 if c.verdict == "normal" else SHOWN], 1):
         title = e.title[lang] + _parameter(e.parameter, lang) + ("" if e.plausible else t["unlikely"])
         parts = [_predicted(e, name, t) for name in ("decode", "prefill") if getattr(c, name) is not None]
         texts = [title, "; ".join(parts) + (t["unfit"] if e.fits is False else ""), e.look[lang]]

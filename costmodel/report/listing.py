@@ -136,7 +136,11 @@ def _matches(pattern: str | None, name: str, spec) -> bool:
     if spec.kind != "hardware":
         return fnmatchcase(name, wanted)
     known = (name, spec.doc.label(), *spec.doc.aliases)
-    return fnmatchcase(name, wanted) or pattern in spec.lineage[1:] or any(squeeze(pattern) in squeeze(n) for n in known)
+    return (
+        fnmatchcase(name, wanted)
+        or pattern in spec.lineage[1:]
+        or (bool(squeeze(pattern)) and any(squeeze(pattern) in squeeze(n) for n in known))
+    )
 
 
 def model_kinds(program) -> list[str]:

@@ -84,7 +84,9 @@ def document(engine: str, points: Points, values: dict[str, float], files: Seque
         for part in path[:-1]:
             at = at.setdefault(part, {})
         value = min(max(float(f"{values[key]:.4g}"), found.low), found.high)
-        at[path[-1]] = f"{{value: {value:g}, low: {found.low:g}, high: {found.high:g}}}"
+        prior = found.value if found.prior is None else found.prior
+        figures = {"value": value, "low": found.low, "high": found.high, "prior": prior}
+        at[path[-1]] = "{" + ", ".join(f"{k}: {v:g}" for k, v in figures.items()) + "}"
     shown = name or f"{engine}-calibrated"
     ref = f"costmodel calibrate, {len(mine)} figures of {', '.join(Path(f).name for f in files)}, {date.today().isoformat()}"
     lines = [

@@ -13,6 +13,8 @@ class Coefficient(Part):
     value: float
     low: float
     high: float
+    prior: float | None = None
+    """The value that fits are pulled towards: what was known before them (default: `value`)."""
 
     @model_validator(mode="before")
     @classmethod

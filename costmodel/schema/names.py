@@ -59,7 +59,7 @@ def term_dim(term: str) -> Dim:
 
 
 FACTS = (
-    "layers", "experts", "bits", "weights", "kv", "lacking", "lack_share", "capacity", "host_ram", "host_compute",
+    "layers", "experts", "bits", "weights", "kv", "lacking", "lack_share", "fitting_layers", "capacity", "host_ram", "host_compute",
     "prompt", "output", "context", "longest", "batch", "devices", "streams", "tokens_out", "decode_ratio", "prefill_ratio",
 )  # fmt: skip
 """What formulas of an explanation may use: the case that is checked, in layers, bytes, tokens and ratios of measured to expected."""

@@ -24,6 +24,7 @@ def facts_of(p, setting, library, decode: float | None, prefill: float | None) -
         "kv": memory.kv_bytes,
         "lacking": lacking,
         "lack_share": min(1.0, lacking / size) if size else 0,
+        "fitting_layers": int((meta["layers"] + 1) * (1 - min(1.0, lacking / size))) if size else 0,
         "capacity": memory.capacity_bytes or 0,
         "host_ram": (dram.capacity or 0) if dram else 0,
         "host_compute": int(bool(hardware.host.compute)),

@@ -74,6 +74,7 @@ def applies(doc, wanted: set[str], lineage: tuple) -> bool:
 def explained(spec, variants: Variants, measured: dict) -> Record | None:
     """One explanation with its parameter solved; None where it changes nothing."""
     doc, facts = spec.doc, variants.facts
+    prior = variants.value(doc.prior, facts, spec, "prior")
     free: dict = {}
     reach, plausible = None, 1.0
     if doc.solve is not None:
@@ -85,9 +86,8 @@ def explained(spec, variants: Variants, measured: dict) -> Record | None:
         plausible = _plausible(spec, variants, found.value)
     outcome, setting = variants.outcome(spec, free)
     base = variants.base()
-    if all(abs(log(getattr(outcome, k).expected / getattr(base, k).expected)) < 1e-6 for k in measured):
+    if not _nearer(outcome, base, measured):
         return None
-    prior = variants.value(doc.prior, facts, spec, "prior")
     score = prior * plausible * likelihood(outcome, measured, reach, doc.target)
     if outcome.fits is False:
         score *= UNFIT
@@ -188,6 +188,12 @@ def _width(figure: Figure, value: float) -> float:
 def _figure(figure: Figure, measured: float | None) -> dict:
     ratio = None if measured is None else figure.expected / measured
     return {"expected": figure.expected, "low": figure.low, "high": figure.high, "ceiling": figure.ceiling, "ratio": ratio}
+
+
+def _nearer(outcome: Outcome, base: Outcome, measured: dict) -> bool:
+    """Whether an outcome comes clearly nearer to the figures than the case as stated, or fits where that does not."""
+    now, before = (sum(abs(log(getattr(o, k).expected / v)) for k, v in measured.items()) for o in (outcome, base))
+    return now < 0.9 * before or (base.fits is False and outcome.fits is not False)
 
 
 def _parameter(spec, variants: Variants, measured: dict, value) -> dict:

@@ -101,28 +101,50 @@ def family_of(point: Point) -> str:
 
 
 def fit(points: list[Point], coefficients: Coefficients, chosen=None) -> dict[str, float]:
-    """Values of the coefficients that explain the points best; `chosen(key)` says which may move. Raises SpecError without SciPy."""
+    """Values of the coefficients that explain the points best; `chosen(key)` says which may move. Raises SpecError without SciPy.
+
+    In stages, the plainest first: decode of one sequence, prompts, then batches and several devices. What the rows of a
+    stage settle stays as it is in the next.
+    """
+    stages: dict[int, list[Point]] = {0: [], 1: [], 2: []}
+    for point in points:
+        if not above_floor(point):
+            stages[1 if point.phase == "prefill" else 0 if point.run.kind == "single" else 2].append(point)
+    values: dict[str, float] = {}
+    loose: dict[str, float] = {}
+    for rows in stages.values():
+        used = sorted({k for p in rows for k in p.keys.values() if k not in values and (chosen is None or chosen(k))})
+        if used:
+            found, settled = _solved(rows, used, coefficients, values)
+            loose |= found
+            values |= {key: found[key] for key in settled}
+    if not loose:
+        raise problem("nothing to fit: no measurement runs on an engine with free coefficients")
+    return {key: (loose | values)[key] for key in sorted(loose)}
+
+
+def _solved(points: list[Point], used: list[str], coefficients: Coefficients, fixed: dict) -> tuple[dict[str, float], list[str]]:
+    """Fitted values, and the keys of those that the points say more about than the pull towards the prior does."""
     try:
         from scipy.optimize import least_squares
     except ImportError:
         raise problem("fitting needs SciPy", help="pip install 'costmodel[fit]'") from None
-    points = [p for p in points if not above_floor(p)]
-    used = sorted({k for p in points for k in p.keys.values() if chosen is None or chosen(k)})
-    if not used:
-        raise problem("nothing to fit: no measurement runs on an engine with free coefficients")
-    task = Task(points, used, [coefficients[key][2] for key in used])
+    task = Task(points, used, [coefficients[key][2] for key in used], fixed)
     solved = least_squares(task.residuals, task.start, task.jacobian, bounds=(task.low, task.high), max_nfev=40, ftol=1e-5, xtol=1e-5)
-    return dict(zip(used, solved.x.tolist(), strict=True))
+    weight = (task.jacobian(solved.x)[: len(points)] ** 2).sum(axis=0)
+    settled = [key for key, w, pull in zip(used, weight, task.pull, strict=True) if w > pull**2]
+    return dict(zip(used, solved.x.tolist(), strict=True)), settled
 
 
 class Task:
     """Residuals of a fit and their slopes. The soft L1 loss is in the data's residuals, so that the pull stays as stiff as it is."""
 
-    def __init__(self, points: list[Point], used: list[str], found: list):
+    def __init__(self, points: list[Point], used: list[str], found: list, fixed: dict[str, float]):
         import numpy as np
 
-        self.np, self.points, self.used = np, points, used
-        self.low, self.high, self.prior = (np.array([getattr(c, side) for c in found], float) for side in ("low", "high", "value"))
+        self.np, self.points, self.used, self.fixed = np, points, used, fixed
+        self.low, self.high = (np.array([getattr(c, side) for c in found], float) for side in ("low", "high"))
+        self.prior = np.array([c.value if c.prior is None else c.prior for c in found], float)
         reach = self.high - self.low
         self.start = np.clip(self.prior, self.low + 1e-6 * reach, self.high - 1e-6 * reach)
         self.pull = PULL / reach
@@ -133,7 +155,7 @@ class Task:
 
     def errors(self, x, which=None):
         """ln(predicted / measured) of the points."""
-        values = dict(zip(self.used, x.tolist(), strict=True))
+        values = self.fixed | dict(zip(self.used, x.tolist(), strict=True))
         chosen = self.points if which is None else [self.points[i] for i in which]
         return self.np.array([log(predicted(p, values) / p.measured) for p in chosen])
 
