@@ -93,11 +93,16 @@ def trimmed(lines: list[str]) -> list[str]:
     return trimmed(lines[:-1]) if lines and not lines[-1].strip() else lines
 
 
-def console(block: str) -> str:
-    """A block of commands with what they print now."""
+def console(block: str, page: str) -> str:
+    """A block of commands with what they print now, each in a folder of its own."""
     text = ""
     for line, old in parts(block):
-        claimed, code, new = output(line)
+        if not line.startswith("costmodel"):
+            text += "\n".join([f"$ {line}", *trimmed(old)]) + "\n"
+            continue
+        with tempfile.TemporaryDirectory() as folder, chdir(folder):
+            prepare(Path(folder), page)
+            claimed, code, new = output(line)
         if claimed != code:
             print(f"  exits {code}, the page says {claimed}: {line}")
         shown = printed(trimmed(old), new) if trimmed(old) else []
@@ -157,7 +162,7 @@ def refreshed(page: Path) -> str:
 
     def block(match: re.Match) -> str:
         if match[1] == "console":
-            new = console(match[3])
+            new = console(match[3], page.name)
         elif match[1] == "python" and ">>> " in match[3]:
             new = python(match[3], names)
         else:
@@ -165,6 +170,8 @@ def refreshed(page: Path) -> str:
         return match[0].replace(match[3], new) if match[3] else match[0]
 
     text = page.read_text("utf-8")
+    if re.search(r"^(<{7}|>{7}) ", text, re.M):
+        raise SystemExit(f"{page.name}: a merge is not finished")
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         prepare(Path(folder), page.name)
         text = FENCE.sub(block, text)

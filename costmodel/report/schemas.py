@@ -30,6 +30,9 @@ def schema_of(kind: str) -> dict:
     if kind == "family":  # one part, or a list of them
         parts = schema["properties"]["vision"]
         schema["properties"]["vision"] = {"anyOf": [parts["items"], {k: v for k, v in parts.items() if k != "description"}]}
+    if kind == "engine":  # a coefficient, or its value alone
+        parts = schema["$defs"]
+        parts["Coefficient"] = {"anyOf": [{"type": "number"}, parts["Coefficient"]]}
     schema["$schema"] = "http://json-schema.org/draft-07/schema#"
     schema["$id"] = f"costmodel/{kind}@1"
     schema["properties"]["schema"] = {"const": f"costmodel/{kind}@1"}
