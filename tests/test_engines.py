@@ -22,7 +22,7 @@ ENGINES = usable("engine")
 CLASSES = sorted(n for n in library().names("hardware") if library().load("hardware", n).doc.abstract)
 MODELS = ["8b", "llama-3.1-8b", "mixtral-8x7b", "qwen3-30b-a3b", "deepseek-v3", "gemma-3-27b", "gpt-oss-20b"]
 MEMBERS = ["rtx4090", "a100-80gb-sxm", "rtx-pro-6000", "m3-max", "m2-max-cpu", "strix-halo", "rx7900-xtx", "arc-b580", "ddr5", "epyc-9654"]
-few = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+few = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 FULL = "efficiency: {weights: 1, kv: 1, state: 1, activations: 1, compute: 1, link: 1, host: 1}\n"
 EVERY = "efficiency: {{weights: {0}, kv: {0}, state: {0}, activations: {0}, compute: 1}}\n"
 
@@ -113,7 +113,9 @@ def test_a_class_gives_the_engine_unless_one_is_named(desk):
 
 def test_measured_efficiency_of_a_device_stands_over_the_engine_but_not_over_the_ideal(desk):
     text = MACHINE.format(name="own", parent="cpu-desktop", capacity="1 TB", bandwidth=90, peak=2)
-    text = text.replace("sources: {", 'efficiency: {weights: 0.77}\nsources: {efficiency: {kind: measured, ref: "a test", date: "2025-01-01"}, ')
+    text = text.replace(
+        "sources: {", 'efficiency: {weights: 0.77}\nsources: {efficiency: {kind: measured, ref: "a test", date: "2025-01-01"}, '
+    )
     path = desk.write("hardware", "own", text)
     assert rows_of(desk.predict("mixtral-8x7b", path, engine="typical"))["expert.down"]["weights"] == 0.77
     assert rows_of(desk.predict("mixtral-8x7b", path, engine="ideal"))["expert.down"]["weights"] == 1
@@ -246,7 +248,9 @@ def test_a_prompt_within_the_chunk_is_one_pass(prompt, model):
 
 def test_a_fused_engine_needs_no_flash_attention():
     def run(fused, *techniques):
-        return costmodel.predict("llama-3.1-8b", "rtx4090", techniques=techniques, engine="typical", sets=(f"engine.fused={fused}",), prompt=4000)
+        return costmodel.predict(
+            "llama-3.1-8b", "rtx4090", techniques=techniques, engine="typical", sets=(f"engine.fused={fused}",), prompt=4000
+        )
 
     plain, asked, fused = run("false"), run("false", "flash-attention"), run("true")
     assert fused.prefill.bytes_by.activations == asked.prefill.bytes_by.activations < plain.prefill.bytes_by.activations
@@ -272,9 +276,7 @@ def test_half_the_power_takes_twice_the_time(model):
 
 def test_a_power_limit_leaves_host_and_links_alone(desk):
     desk.write("engine", "flat", EVERY.format(0.5))
-    runs = [
-        desk.predict("8b", "rtx4090", ("gpu-layers:layers=10",), engine="flat", sets=s) for s in ((), ("hw.power_limit=225 W",))
-    ]
+    runs = [desk.predict("8b", "rtx4090", ("gpu-layers:layers=10",), engine="flat", sets=s) for s in ((), ("hw.power_limit=225 W",))]
     both = [{(r[4], r[1], r[0]): r[8] for r in p.runnable.meta["rows"]} for p in runs]
     for key, eff in both[0].items():
         factor = 0.5 if key[0] == "device" else 1
@@ -329,7 +331,7 @@ def test_free_coefficients_are_those_with_a_range():
 # --- what they must never do
 
 
-@settings(few, max_examples=60)
+@settings(few, max_examples=30)
 @given(
     st.sampled_from(MODELS),
     st.sampled_from(CLASSES),
@@ -364,9 +366,14 @@ def test_sixteen_sequences_are_not_compute_bound(engine):
     assert usual.decode.expected_s == pytest.approx(fast.decode.expected_s, rel=0.02)
 
 
-@settings(few, max_examples=60)
+@settings(few, max_examples=30)
 @given(
-    st.sampled_from(MODELS), st.sampled_from(MEMBERS), st.sampled_from(ENGINES), st.integers(1, 120_000), st.integers(1, 512), st.integers(1, 8)
+    st.sampled_from(MODELS),
+    st.sampled_from(MEMBERS),
+    st.sampled_from(ENGINES),
+    st.integers(1, 120_000),
+    st.integers(1, 512),
+    st.integers(1, 8),
 )
 def test_no_engine_predicts_above_the_ceiling(model, hardware, engine, context, batch, devices):
     try:
@@ -381,4 +388,7 @@ def test_no_engine_predicts_above_the_ceiling(model, hardware, engine, context, 
 def test_a_library_of_ones_own_shadows_an_engine(tmp_path):
     Desk(tmp_path).write("engine", "typical", FULL)
     runnable = build(Case("8b", "rtx4090", "typical"), Library(roots=(tmp_path,)))
-    assert runnable.meta["overhead"] == 0 and runnable.one(1, 1, 100, 1)[8] < costmodel.predict("8b", "rtx4090", engine="typical").decode.expected_s
+    assert (
+        runnable.meta["overhead"] == 0
+        and runnable.one(1, 1, 100, 1)[8] < costmodel.predict("8b", "rtx4090", engine="typical").decode.expected_s
+    )

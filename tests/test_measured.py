@@ -26,7 +26,9 @@ from costmodel.solve.prediction import Prediction
 DATA = Path(__file__).parent / "data" / "measured.csv"
 CARD = {"hw_class": "nvidia-geforce", "bandwidth": 900e9, "fp16": 70e12, "capacity": 24 * 2**30}
 SIZES = {"params": 8.03e9, "layers": 32, "width": 4096, "kv_bytes_per_token": 131072.0, "embedding_params": 0.525e9}
-PLAIN = {"model": "some 8B", "hardware": "some card", "weight_format": "Q4_K_M", "file_bytes": 4.58 * 2**30, "decode_tps": 100.0} | CARD | SIZES
+PLAIN = (
+    {"model": "some 8B", "hardware": "some card", "weight_format": "Q4_K_M", "file_bytes": 4.58 * 2**30, "decode_tps": 100.0} | CARD | SIZES
+)
 
 
 def measurement(**more) -> Measurement:
@@ -292,9 +294,18 @@ def made(tmp_path_factory):
                 sizes = {"params": params, "layers": layers, "file_bytes": params * 0.6, "active_params": params}
                 rows.append(
                     measurement(
-                        id=f"r{len(rows)}", hardware=f"card {i}", hw_family=f"family {i}", bandwidth=bandwidth, fp16=bandwidth * 70,
-                        context=context, output=2, prompt=1000, decode_tps=1.0, prefill_tps=1.0, **sizes,
-                    )  # fmt: skip
+                        id=f"r{len(rows)}",
+                        hardware=f"card {i}",
+                        hw_family=f"family {i}",
+                        bandwidth=bandwidth,
+                        fp16=bandwidth * 70,
+                        context=context,
+                        output=2,
+                        prompt=1000,
+                        decode_tps=1.0,
+                        prefill_tps=1.0,
+                        **sizes,
+                    )
                 )
     points = points_of(library(), rows, str(path))
     true = {key: TRUE[found[1][-1]] for key, found in points.coefficients.items()}
@@ -330,7 +341,9 @@ def test_one_row_in_ten_that_is_wrong_does_not_steer_the_fit(made):
 @pytest.mark.parametrize("factor", [0.01, 0.98])
 def test_the_fit_stays_within_the_ranges(made, factor):
     _, _, exact, coefficients = made
-    bent = [p._replace(measured=factor * p.runnable.one(1, 1, 100, 1)[7] ** -1 if p.phase == "decode" else p.measured * factor) for p in exact]
+    bent = [
+        p._replace(measured=factor * p.runnable.one(1, 1, 100, 1)[7] ** -1 if p.phase == "decode" else p.measured * factor) for p in exact
+    ]
     for key, value in fit(bent, coefficients).items():
         assert coefficients[key][2].low <= value <= coefficients[key][2].high
 
@@ -351,7 +364,7 @@ def test_what_beats_the_ceiling_is_not_fitted(made):
 
 
 def test_spans_under_other_coefficients_hold_the_expected_speed(made):
-    path, _, exact, coefficients = made
+    _, _, exact, coefficients = made
     slow = {key: found[2].low if key.endswith(("reach", "arithmetic")) else 200.0 for key, found in coefficients.items()}
     quick = {key: found[2].high if key.endswith(("reach", "arithmetic")) else 0.0 for key, found in coefficients.items()}
     spanned = [p._replace(runnable=_with_span(p.runnable)) for p in exact]
@@ -371,7 +384,7 @@ def _with_span(runnable):
 
 
 def test_a_family_is_predicted_without_its_own_rows(made):
-    path, rows, exact, coefficients = made
+    path, rows, exact, _ = made
     points = points_of(library(), rows, path)
     measured = [p.measured * (0.5 if p.m.hw_family == "family 0" else 1) for p in exact]
     points[:] = [p._replace(measured=value) for p, value in zip(points, measured, strict=True)]
@@ -523,10 +536,34 @@ def test_bad_files_are_refused(tmp_path, text, told, command):
     assert told in run(command, path, code=2)
 
 
-NASTY = ["", "-", "..", "../../x", "a\tb", "{}", "[x", "null", "~", "*a", "&a", "!!python/x", "🙂", "1e5", "%", "a" * 400, "hf:a/b", "x.gguf", "'", '"', "#"]
+NASTY = [
+    "",
+    "-",
+    "..",
+    "../../x",
+    "a\tb",
+    "{}",
+    "[x",
+    "null",
+    "~",
+    "*a",
+    "&a",
+    "!!python/x",
+    "🙂",
+    "1e5",
+    "%",
+    "a" * 400,
+    "hf:a/b",
+    "x.gguf",
+    "'",
+    '"',
+    "#",
+]
 
 
-@pytest.mark.parametrize("column", ["model", "hardware", "class", "format", "tool", "engine", "parallelism", "notes", "kv_dtype", "backend", "family"])
+@pytest.mark.parametrize(
+    "column", ["model", "hardware", "class", "format", "tool", "engine", "parallelism", "notes", "kv_dtype", "backend", "family"]
+)
 def test_no_word_in_a_cell_breaks_an_evaluation(column):
     rows = [replace(measurement(), **{BY_COLUMN.get(column, column): text}) for text in NASTY]
     found, skipped = scored(library(), rows)
@@ -568,7 +605,7 @@ def decode_errors(found) -> dict[str, dict]:
 
 @pytest.mark.full
 def test_decode_errors_of_public_measurements():
-    """Most classes are within 15 %; see the notes of the data for what the figures are."""
+    """In sample: the engines were fitted to these rows, too."""
     found = decode_errors(scored(library(), read_measurements(DATA))[0])
     assert {"nvidia-geforce", "nvidia-datacenter", "apple-silicon", "cpu-desktop"} <= found.keys()
     assert found["all"]["median"] <= 0.14 and found["all"]["near"] >= 0.65 and found["all"]["p90"] <= 0.55, found
@@ -578,7 +615,10 @@ def test_decode_errors_of_public_measurements():
 @pytest.mark.full
 def test_decode_errors_of_families_that_the_fit_has_not_seen():
     pytest.importorskip("scipy")
-    rows = [m for m in read_measurements(DATA) if m.decode_tps]
-    points = points_of(library(), rows, usable=lambda m, run, phase: phase == "decode" and run.kind != "aggregate")
+    wide = ("nvidia-geforce", "nvidia-datacenter")
+    points = points_of(
+        library(), read_measurements(DATA), usable=lambda m, run, phase: phase == "decode" and run.kind == "single" and run.group in wide
+    )
     found = decode_errors(left_out(points))
-    assert found["all"]["median"] <= 0.18 and found["all"]["near"] >= 0.55 and found["all"]["p90"] <= 0.6, found
+    for name in ("all", "nvidia-geforce"):
+        assert found[name]["median"] <= 0.14 and found[name]["near"] >= 0.7 and found[name]["p90"] <= 0.45, found

@@ -77,7 +77,7 @@ def model_of(library: Library, m: Measurement, columns: bool = False) -> Spec:
     found = None if columns else _named(library, m)
     kind, size = format_of(library, m)
     kv = _kv(m)
-    stated = [f"weights: {{format: \"{kind}\"{'' if size is None else f', size: {size:.12g} B'}}}"] if kind else []
+    stated = [f'weights: {{format: "{kind}"{"" if size is None else f", size: {size:.12g} B"}}}'] if kind else []
     stated += [f"kv: {{format: {kv}}}"] if kv else []
     if found is not None:
         return made(library, "model", ["name: measured", f"extends: {found.files[0]}", *stated]) if stated else found
