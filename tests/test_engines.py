@@ -22,7 +22,7 @@ ENGINES = usable("engine")
 CLASSES = sorted(n for n in library().names("hardware") if library().load("hardware", n).doc.abstract)
 MODELS = ["8b", "llama-3.1-8b", "mixtral-8x7b", "qwen3-30b-a3b", "deepseek-v3", "gemma-3-27b", "gpt-oss-20b"]
 MEMBERS = ["rtx4090", "a100-80gb-sxm", "rtx-pro-6000", "m3-max", "m2-max-cpu", "strix-halo", "rx7900-xtx", "arc-b580", "ddr5", "epyc-9654"]
-few = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+few = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 FULL = "efficiency: {weights: 1, kv: 1, state: 1, activations: 1, compute: 1, link: 1, host: 1}\n"
 EVERY = "efficiency: {{weights: {0}, kv: {0}, state: {0}, activations: {0}, compute: 1}}\n"
 
@@ -331,7 +331,7 @@ def test_free_coefficients_are_those_with_a_range():
 # --- what they must never do
 
 
-@settings(few, max_examples=60)
+@settings(few, max_examples=30)
 @given(
     st.sampled_from(MODELS),
     st.sampled_from(CLASSES),
@@ -366,7 +366,7 @@ def test_sixteen_sequences_are_not_compute_bound(engine):
     assert usual.decode.expected_s == pytest.approx(fast.decode.expected_s, rel=0.02)
 
 
-@settings(few, max_examples=60)
+@settings(few, max_examples=30)
 @given(
     st.sampled_from(MODELS),
     st.sampled_from(MEMBERS),

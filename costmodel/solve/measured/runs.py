@@ -50,7 +50,8 @@ def kind_of(m: Measurement) -> str:
 
 def engine_of(library: Library, m: Measurement) -> str | None:
     """The engine document for a tool and the date of its build: of several, the one of the lowest rank."""
-    words = " ".join(filter(None, (m.tool, m.backend, m.version))).lower()
+    group = "" if "llama" in (m.version or "").lower() else m.source_group  # a project's own results, where no build is named
+    words = " ".join(filter(None, (m.tool, m.backend, m.version, group))).lower()
     for spec in _engines(library):
         tools = spec.doc.tools
         named = any(re.search(rf"(^|[^a-z0-9]){re.escape(name.lower())}", words) for name in tools.names)
