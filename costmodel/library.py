@@ -28,6 +28,8 @@ FOLDERS = {
     "explanation": "explanations",
     "link": "links",
 }
+LONGEST = 200
+"""Characters of the longest name that a document can have."""
 _SUFFIXES = (".yaml", ".yml", ".json", ".gguf", ".safetensors")
 
 
@@ -96,6 +98,8 @@ class Library:
 
     def path_of(self, kind: str, name: str) -> Path | None:
         """The file of a name: by file name first, then by alias, then from other packages."""
+        if len(name) > LONGEST:
+            return None
         for root in self.roots:
             folder = root / FOLDERS[kind]
             direct = folder / f"{name}.yaml"

@@ -43,7 +43,7 @@ class Tuning:
         """The engine's classes that this machine belongs to: by name, nearest first, then by pattern (`nvidia-*`)."""
         given = self.engine.doc.classes
         named = [c for c in self.lineage if c in given]
-        return [*named, *(p for p in given if "*" in p and any(fnmatchcase(c, p) for c in self.lineage[1:]))]
+        return [*named, *(p for p in given if "*" in p and any(fnmatchcase(c, p) for c in self.lineage))]
 
     def setting(self, name: str, field: str = "", formats: tuple = ()) -> Any:
         """One setting, from the most specific stage that states it."""

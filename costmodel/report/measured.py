@@ -7,6 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..importers.document import slug
 from ..importers.measurements import Measurement, read_measurements
 from ..language.problem import problem
 from ..library import shared as library
@@ -35,7 +36,7 @@ def measurements(chosen: Chosen) -> tuple[list[Measurement], list[str]]:
     notes: list[str] = []
     for file in chosen.files:
         found = read_measurements(file, {k: v for k, v in chosen.fill.items() if v is not None})
-        rows += [m for m in found if chosen.quality is None or (m.quality or "") in chosen.quality]
+        rows += [m for m in found if chosen.quality is None or (m.quality and m.quality in chosen.quality)]
         notes += found.notes
     return rows, notes
 
@@ -59,9 +60,12 @@ def calibrate(chosen: Chosen, output: str | None, name: str | None, force: bool)
     standing = {key: found[2].value for key, found in points.coefficients.items()}
     values = fit(points, points.coefficients)
     engines = sorted({p.run.engine for p in points})
-    made = {name or f"{e}-calibrated": document(e, points, values, chosen.files, name) for e in engines}
+    names = {e: slug(name or f"{library().load('engine', e).name}-calibrated") for e in engines}
+    made = {names[e]: document(e, points, values, chosen.files, names[e]) for e in engines}
+    for called, text in made.items():
+        library().from_text("engine", text, f"<{called}>")  # what is handed out can be read
     if len(made) < len(engines):
-        raise problem(f"{len(engines)} engines are fitted, but `--name` gives one name", help="choose one with `--engine`")
+        raise problem(f"{len(engines)} engines are fitted under one name: {', '.join(engines)}", help="choose one with `--engine`")
     table = _before_after(points, standing, values)
     if output is None:
         return "\n\n".join([table, *made.values()])
@@ -73,7 +77,7 @@ def calibrate(chosen: Chosen, output: str | None, name: str | None, force: bool)
     return "\n".join([table, "", *(f"wrote {path}" for path in targets)])
 
 
-def document(engine: str, points: Points, values: dict[str, float], files: Sequence[str], name: str | None) -> str:
+def document(engine: str, points: Points, values: dict[str, float], files: Sequence[str], name: str) -> str:
     """An engine document that extends the one that was fitted, with the fitted values of the coefficients that its rows touch."""
     mine = [p for p in points if p.run.engine == engine]
     keys = {k for p in mine for k in p.keys.values() if k in values}
@@ -87,12 +91,11 @@ def document(engine: str, points: Points, values: dict[str, float], files: Seque
         prior = found.value if found.prior is None else found.prior
         figures = {"value": value, "low": found.low, "high": found.high, "prior": prior}
         at[path[-1]] = "{" + ", ".join(f"{k}: {v:g}" for k, v in figures.items()) + "}"
-    shown = name or f"{engine}-calibrated"
     ref = f"costmodel calibrate, {len(mine)} figures of {', '.join(Path(f).name for f in files)}, {date.today().isoformat()}"
     lines = [
         "schema: costmodel/engine@1",
-        f"name: {shown}",
-        f"extends: {engine}",
+        f"name: {name}",
+        f"extends: {_quoted(str(Path(engine).absolute())) if '/' in engine or engine.endswith('.yaml') else engine}",
         *_yaml(tree, 0),
         f"sources: {{efficiency: {{kind: measured, ref: {_quoted(ref)}}}}}",
         "",

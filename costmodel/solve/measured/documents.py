@@ -13,7 +13,7 @@ from ...library import Library, Spec
 FLOP_PER_BYTE = {"apple-cpu": 2.5, "": 20}
 """Assumed peak FLOPs per byte of bandwidth where no peak is stated: of current server processors, and of Apple's cores, which
 share the memory of a GPU."""
-_BITS = re.compile(r"(\d{1,2}(?:\.\d{1,3})?)[ -]?(bpw|bit)", re.IGNORECASE)
+_BITS = re.compile(r"(?<![\d.])(\d{1,2}(?:\.\d{1,6})?)[ -]?(bpw|bit)", re.IGNORECASE)
 _TWO = re.compile(r"(2 ?x|dual)\b", re.IGNORECASE)
 _WATTS = re.compile(r"\b(\d{2,4}) ?W power limit", re.IGNORECASE)
 CPU_WORDS = ("cpu",)
@@ -77,7 +77,7 @@ def model_of(library: Library, m: Measurement, columns: bool = False) -> Spec:
     found = None if columns else _named(library, m)
     kind, size = format_of(library, m)
     kv = _kv(m)
-    stated = [f"weights: {{format: {kind}{'' if size is None else f', size: {size:.12g} B'}}}"] if kind else []
+    stated = [f'weights: {{format: "{kind}"{"" if size is None else f", size: {size:.12g} B"}}}'] if kind else []
     stated += [f"kv: {{format: {kv}}}"] if kv else []
     if found is not None:
         return made(library, "model", ["name: measured", f"extends: {found.files[0]}", *stated]) if stated else found

@@ -16,7 +16,7 @@ from ...importers.measurements import Measurement
 from ...language.problem import SpecError, problem
 from ...library import Library
 from .runs import run_of
-from .scores import compile_key, figures, passes, result
+from .scores import compile_key, figures, passes, result, span_of
 
 PULL = 1.0
 """Residual of a coefficient that moves by its whole range; one row that is wrong by half has about 0.2."""
@@ -83,8 +83,9 @@ def scored_with(points: Iterable[Point], values: dict[str, float]) -> list[dict]
     rows = []
     for point in points:
         row = result(point.m, point.run, point.runnable, point.phase, point.measured)
-        scale = predicted(point, values) / row["expected"]
-        row |= {k: row[k] * scale for k in ("expected", "low")} | {"high": min(row["high"] * scale, row["ceiling"])}
+        low, high = span_of(point.runnable, point.phase)
+        expected = predicted(point, values)
+        row |= {"expected": expected, "low": expected * low, "high": min(expected * high, row["ceiling"])}
         rows.append(row)
     return rows
 
@@ -192,6 +193,6 @@ def left_out(points: Points, chosen=None, family=family_of) -> list[dict]:
     for name in sorted({family(p) for p in points}):
         test = [p for p in points if family(p) == name]
         keys = {k for p in test for k in p.keys.values()}
-        rest = [p for p in points if family(p) != name and keys & set(p.keys.values())]
+        rest = [p for p in points if family(p) != name and keys & set(p.keys.values()) and not above_floor(p)]
         rows += scored_with(test, standing | (fit(rest, points.coefficients, chosen) if rest else {}))
     return rows

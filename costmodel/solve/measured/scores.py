@@ -15,9 +15,12 @@ from .runs import Run, run_of
 
 
 def figures(m: Measurement) -> dict[str, float]:
-    """Measured tokens per second by phase: decode of all sequences together, prefill."""
+    """Measured tokens per second by phase: decode of all sequences together, prefill.
+
+    Output over the whole time (`whole_run`) holds prefill and waiting too: there only the time per token tells of decode.
+    """
     found = {}
-    if m.decode_tps:
+    if m.decode_tps and not m.whole_run:
         found["decode"] = m.decode_tps
     elif m.tpot_s:
         found["decode"] = (m.batch or 1) / m.tpot_s
@@ -53,7 +56,9 @@ def scored(library: Library, rows: Iterable[Measurement], engine: str | None = N
     for m in rows:
         try:
             run, runnable = compiled(library, m, built, engine, columns)
-            results += [result(m, run, runnable, phase, value) for phase, value in figures(m).items()]
+            found = figures(m)
+            results += [result(m, run, runnable, phase, value) for phase, value in found.items()]
+            skipped += [] if found else ["no speed of decode or prefill alone"]
         except SpecError as error:
             skipped.append(error.problems[0].message)
     return results, skipped
@@ -73,10 +78,15 @@ def compile_key(case) -> tuple:
     return case.model.files, case.hardware.files, case.engine, case.techniques, case.devices, case.sets
 
 
+def span_of(runnable, phase: str) -> tuple[float, float]:
+    """The engine's span of a phase, in multiples of the expected speed."""
+    return runnable.meta["span" if phase == "decode" else "prefill_span"]
+
+
 def result(m: Measurement, run: Run, runnable, phase: str, measured: float) -> dict[str, Any]:
     """One row: figures in tokens per second, and the labels that it is grouped by."""
     tokens, floor, seconds = passes(runnable, m, phase)
-    low, high = runnable.meta["span" if phase == "decode" else "prefill_span"]
+    low, high = span_of(runnable, phase)
     expected = tokens / seconds
     return {
         "id": m.id or (f"{m.source.source.name}:{m.source.line}" if m.source else ""),
