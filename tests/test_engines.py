@@ -392,3 +392,13 @@ def test_a_library_of_ones_own_shadows_an_engine(tmp_path):
         runnable.meta["overhead"] == 0
         and runnable.one(1, 1, 100, 1)[8] < costmodel.predict("8b", "rtx4090", engine="typical").decode.expected_s
     )
+
+
+@pytest.mark.parametrize("engine", ["rule-of-thumb", "typical", "llama.cpp", "vllm"])
+@pytest.mark.parametrize("prompt", [100, 512, 3000])
+def test_operators_and_fixed_times_add_up_to_a_phase(engine, prompt):
+    p = costmodel.predict("qwen3-30b-a3b", "rtx3090", engine=engine, prompt=prompt, sets=("model.weights.format=q4_k_m",))
+    for phase in ("prefill", "decode"):
+        total = sum(row.expected_s for row in p.operators[phase]) + p.overheads[phase]
+        assert total == pytest.approx(getattr(p, phase).expected_s, rel=1e-9)
+    assert (p.overheads["decode"] > 0) == (engine != "rule-of-thumb")

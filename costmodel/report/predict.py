@@ -48,6 +48,7 @@ LABELS: dict[str, dict] = {
         "operator": "operator",
         "time": "expected",
         "share": "share",
+        "launches": "(launches and host)",
     },
     "ko": {
         "on": "/",
@@ -91,6 +92,7 @@ LABELS: dict[str, dict] = {
         "operator": "연산자",
         "time": "예상",
         "share": "비중",
+        "launches": "(커널 실행과 호스트)",
     },
 }
 
@@ -185,7 +187,8 @@ def _operators(p, phase: str, t, columns: int) -> list[str]:
     from .table import text_table
 
     rows = [r for r in p.operators[phase] if r.expected_s]
-    total = sum(r.expected_s for r in rows) or 1
+    fixed = p.overheads[phase]
+    total = sum(r.expected_s for r in rows) + fixed or 1
     cells = [
         [
             f"{r.block}.{r.name}" + ("" if r.unit == "device" else " (host)"),
@@ -199,6 +202,8 @@ def _operators(p, phase: str, t, columns: int) -> list[str]:
         ]
         for r in sorted(rows, key=lambda r: -r.expected_s)
     ]
+    if fixed:
+        cells.append([t["launches"], "", "", "", "", "", seconds(fixed), f"{fixed / total:.1%}"])
     headers = [t["operator"], "", t["flops"], t["bytes"], t["intensity"], t["bound"], t["time"], t["share"]]
     return text_table(headers, cells, columns, (1, 2, 3, 4, 6, 7)).splitlines()
 

@@ -18,6 +18,10 @@ def assumptions_of(prediction) -> list[str]:
     if prediction.plan[0] > 1 or meta["devices"] > 1 or not meta["reads_all"]:
         notes.append("the 80 % span comes from single-stream decode of dense models on one device; here it may be wider")
     notes += rule_note(prediction)
+    fixed = prediction.overheads["decode"]
+    if fixed > 0.05 * prediction.decode.expected_s:
+        share = fixed / prediction.decode.expected_s
+        notes.append(f"{fixed * 1e3:.3g} ms of a decode step ({share:.0%}) are fixed times of a pass: kernel launches and host, by layer")
     if prediction.tokens_out != 1:
         notes.append(f"a decode step emits {prediction.tokens_out:.3g} tokens: decode.* is per step, tpot per token")
     return notes

@@ -2,31 +2,49 @@
 
 from __future__ import annotations
 
-from ..compile.mixed import mixed_rows, row_seconds
+from ..compile.mixed import mixed_rows, overhead_seconds, row_seconds
 from .record import Record, attainable, regime_of
-from .steps import prefill_groups
+from .steps import engine_passes, prefill_groups
 
 KINDS = ("weights", "kv", "state", "activations")
 
 
 def operators_of(prediction) -> dict:
     """Records of every row, for all prefill steps together and for the decode step."""
+    return {phase: _table(runnable, steps) for phase, (runnable, steps) in _phases(prediction).items()}
+
+
+def overheads_of(prediction) -> dict[str, float]:
+    """Seconds of each phase that are fixed times of its passes: kernel launches and the host's share."""
+    found = {}
+    for phase, (runnable, steps) in _phases(prediction).items():
+        passes = [one for groups in steps for one in engine_passes(runnable, groups)]
+        found[phase] = sum(overhead_seconds(runnable.meta, sum(B * T for B, T, _, _ in groups)) for groups in passes)
+    return found
+
+
+def _phases(prediction) -> dict:
     plan = prediction.plan
     decode = [[(plan[14], plan[9], plan[10], plan[11])]]
-    return {"prefill": _table(prediction.runnable, prefill_groups(plan)), "decode": _table(prediction.decoder, decode)}
+    return {"prefill": (prediction.runnable, prefill_groups(plan)), "decode": (prediction.decoder, decode)}
 
 
 def _table(runnable, steps) -> list[Record]:
+    """Records of every row: figures of the steps, expected times of the passes that the engine makes of them."""
+    evaluated = [_evaluated(runnable, groups) for groups in steps]
+    passes = [_evaluated(runnable, one) for groups in steps for one in engine_passes(runnable, groups)]
     records = []
-    rates = runnable.meta["rates"]
-    evaluated = [(mixed_rows(runnable, groups), sum(B * T for B, T, _, _ in groups)) for groups in steps]
     for index, info in enumerate(runnable.meta["rows"]):
-        rows = [(rows[index], M) for rows, M in evaluated]
-        records.append(_record(info, rows, rates))
+        rows, parts = ([(table[index], M) for table, M in some] for some in (evaluated, passes))
+        records.append(_record(info, rows, parts, runnable.meta["rates"]))
     return records
 
 
-def _record(info, rows, rates) -> Record:
+def _evaluated(runnable, groups) -> tuple:
+    return mixed_rows(runnable, groups), sum(B * T for B, T, _, _ in groups)
+
+
+def _record(info, rows, passes, rates) -> Record:
     block, name, role, op, unit, repeat, math, rate, _, streams, bits, by = info
     total = [repeat * sum(row[i] for row, _ in rows) for i in range(9)]
     bandwidth = rates["hram" if unit == "host" else "bw"]
@@ -58,5 +76,5 @@ def _record(info, rows, rates) -> Record:
         attainable_flops=attainable(total[0], compute, memory),
         regime=regime_of(compute, memory, slow),
         floor_s=max([compute, low, link, *(size / rates[tier] for tier, size in least.items())]),
-        expected_s=repeat * sum(row_seconds(info, row, rates, M)[0] for row, M in rows),
+        expected_s=repeat * sum(row_seconds(info, row, rates, M)[0] for row, M in passes),
     )

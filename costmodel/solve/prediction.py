@@ -165,6 +165,13 @@ class Prediction:
 
         return operators_of(self)
 
+    @once
+    def overheads(self) -> dict[str, float]:
+        """Seconds of `prefill` and of the `decode` step that are fixed times of passes: launches and host."""
+        from .operators import overheads_of
+
+        return overheads_of(self)
+
     def to_dict(self) -> dict:
         """The figures as `costmodel/prediction@1`."""
         from .export import prediction_dict

@@ -77,6 +77,17 @@ def prefill_pass(runnable, groups, c=None, chunk=None):
     return (*total[:8], max(expected, total[7]), *total[9:])
 
 
+def engine_passes(runnable, groups) -> list[list[tuple]]:
+    """The passes in which the engine computes one prefill step: pieces of its chunk, or the step itself."""
+    B, T, S, R = groups[0]
+    chunk = runnable.meta.get("chunk")
+    size = max(1, int(chunk // B)) if chunk else 0
+    if len(groups) > 1 or not size or size >= T:
+        return [groups]
+    starts = range(0, int(T), size)
+    return [[(B, min(size, int(T) - at), S + at, R if at + size >= T else 0)] for at in starts]
+
+
 def beside_prefill(prediction) -> tuple[float, float]:
     """Floor and expected seconds that TTFT has on top: the draft's prefill, and KV sent to the decode machine."""
     runnable, plan = prediction.runnable, prediction.plan
