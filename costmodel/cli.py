@@ -140,7 +140,7 @@ def shared(command):
     for option in reversed(
         [
             click.option("--technique", "-t", "techniques", multiple=True, metavar="T[:knob=v,…]", help="A technique; repeat for several."),
-            click.option("--engine", metavar="E", help="Engine document (default: rule-of-thumb)."),
+            click.option("--engine", metavar="E", help="Engine document (default: the machine's, mostly typical)."),
             click.option("--prompt", type=Size(), default=1024, help="Prompt tokens (default 1024)."),
             click.option("--output", type=Size(), default=256, help="Output tokens (default 256)."),
             click.option("--context", type=Size(0), help="Cached tokens that a decode step sees (default: the prompt)."),
@@ -245,7 +245,7 @@ def predict(model, hardware, lang, operators, must_fit, fmt, **case):
 @click.argument("study", default="memory-vs-speed")
 @click.option("--model", "models", multiple=True, help="Models of an ad-hoc grid (or instead of the study's).")
 @click.option("--hw", "hardware", multiple=True, help="Machines of the grid.")
-@click.option("--engine", "engines", multiple=True, help="Engines of the grid.")
+@click.option("--engine", "engines", multiple=True, help="Engines of the grid (default: each machine's).")
 @click.option(
     "--technique",
     "-t",

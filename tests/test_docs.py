@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from pages import FENCE, FLAGS, PAGES, REFUSED, ROOT, blocks, kind_and_name, output, parts, prepare, use, write
+from refresh_docs import printed
 
 from costmodel.language.problem import SpecError
 from costmodel.library import FOLDERS, Library
@@ -115,3 +116,10 @@ def test_operators_are_listed_with_their_arguments():
     given = {n: set(re.findall(r"`(\w+)`", text)) for n, text in table.items()}
     want = {n: set(doc.args) for n, doc in shipped.items() if not doc.abstract}
     assert {n: given.get(n) for n in want} == want
+
+
+def test_refresh_keeps_what_a_page_leaves_out():
+    new = ["engine: b", "tokens/s  20", "", "memory  3 GB", "ridge 0.1234567", "done"]
+    assert printed(["engine: a", "…", "memory  9 GB", "ridge 0.123…", "…"], new) == ["engine: b", "…", "memory  3 GB", "ridge 0.123…", "…"]
+    assert printed(["…", "tokens/s  1", "", "memory  1 GB", "…"], new) == ["…", "tokens/s  20", "", "memory  3 GB", "…"]
+    assert printed(["engine: a", "done"], new) == new

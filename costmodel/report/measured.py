@@ -12,7 +12,7 @@ from ..importers.measurements import Measurement, read_measurements
 from ..language.problem import problem
 from ..library import shared as library
 from ..solve.errors import summary
-from ..solve.measured.fit import Points, above_floor, fit, left_out, points_of, scored_with
+from ..solve.measured.fit import Coefficients, Points, above_floor, fit, left_out, points_of, scored_with
 from ..solve.measured.scores import scored
 from .importing import is_there, target_of, write_all
 
@@ -58,7 +58,7 @@ def calibrate(chosen: Chosen, output: str | None, name: str | None, force: bool)
     if not points:
         raise problem("no measurement can be fitted" + (f": {points.skipped[0]}" if points.skipped else ""))
     standing = {key: found[2].value for key, found in points.coefficients.items()}
-    values = fit(points, points.coefficients)
+    values = fit(points, standing_values(points.coefficients))
     engines = sorted({p.run.engine for p in points})
     names = {e: slug(name or f"{library().load('engine', e).name}-calibrated") for e in engines}
     made = {names[e]: document(e, points, values, chosen.files, names[e]) for e in engines}
@@ -75,6 +75,11 @@ def calibrate(chosen: Chosen, output: str | None, name: str | None, force: bool)
             raise problem(f"`{path}` is there", help="`--force` replaces it")
     write_all(targets, list(made.values()))
     return "\n".join([table, "", *(f"wrote {path}" for path in targets)])
+
+
+def standing_values(coefficients: Coefficients) -> Coefficients:
+    """The coefficients, pulled towards the documents' values: a few rows of one's own should not undo what many rows taught."""
+    return Coefficients({k: (file, path, c.model_copy(update={"prior": None})) for k, (file, path, c) in coefficients.items()})
 
 
 def document(engine: str, points: Points, values: dict[str, float], files: Sequence[str], name: str) -> str:
