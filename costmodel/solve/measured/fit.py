@@ -131,7 +131,7 @@ def _solved(points: list[Point], used: list[str], coefficients: Coefficients, fi
     except ImportError:
         raise problem("fitting needs SciPy", help="pip install 'costmodel[fit]'") from None
     task = Task(points, used, [coefficients[key][2] for key in used], fixed)
-    solved = least_squares(task.residuals, task.start, task.jacobian, bounds=(task.low, task.high), max_nfev=40, ftol=1e-5, xtol=1e-5)
+    solved = least_squares(task.residuals, task.start, task.jacobian, bounds=(task.low, task.high), max_nfev=20, ftol=1e-4, xtol=1e-4)
     weight = (task.jacobian(solved.x)[: len(points)] ** 2).sum(axis=0)
     settled = [key for key, w, pull in zip(used, weight, task.pull, strict=True) if w > pull**2]
     return dict(zip(used, solved.x.tolist(), strict=True)), settled
