@@ -159,7 +159,7 @@ def test_predict_equals_the_matrix_cell_on_the_command_line():
     assert (cell["tps"], cell["ttft_s"], cell["total_bytes"]) == (p["tps"]["expected"], p["ttft_s"]["expected"], p["memory"]["total_bytes"])
 
 
-@pytest.mark.parametrize(("speed", "verdict", "code"), [(50, "impossible", 1), (13, "normal", 0), (18, "fast", 0), (3, "slow", 0)])
+@pytest.mark.parametrize(("speed", "verdict", "code"), [(50, "impossible", 1), (13, "normal", 0), (19, "fast", 0), (3, "slow", 0)])
 def test_check(speed, verdict, code):
     assert f"per user: {verdict}" in run("check", speed, "--model", "8b", "--hw", "ddr5", code=code)
     data = json.loads(run("check", speed, "--model", "8b", "--hw", "ddr5", "--format", "json", code=code))

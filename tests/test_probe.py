@@ -263,7 +263,7 @@ def test_sysfs_and_lspci_name_what_no_tool_does():
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        ("NVIDIA GeForce RTX 4090 Laptop GPU", None),
+        ("NVIDIA GeForce RTX 4090 Laptop GPU", "rtx4090-laptop"),
         ("NVIDIA H100 80GB HBM3", "h100-sxm"),
         ("NVIDIA H100 PCIe", "h100-pcie"),
         ("NVIDIA A100-SXM4-80GB", "a100-80gb-sxm"),
