@@ -18,7 +18,7 @@ from costmodel.solve.where import placed
 Q4 = ("model.weights.format=q4_k_m",)
 MODELS = ["8b", "llama-3.3-70b", "gpt-oss-120b", "deepseek-v3", "gemma-3-27b", "jamba-v0.1", "llama-3.2-1b"]
 MOE = ["gpt-oss-120b", "deepseek-v3", "mixtral-8x7b"]
-few = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+few = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 layers = st.integers(0, 90)
 
 

@@ -201,14 +201,14 @@ READERS = [
 SAMPLES = sorted({t for m in MACHINES.values() for t in [*m.commands.values(), *m.files.values()]})
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.sampled_from(READERS), st.text(max_size=200) | st.sampled_from(SAMPLES), st.integers(0, 4000), st.text(max_size=20))
 def test_readers_never_raise(reader, text, at, inserted):
     reader(text[:at] + inserted + text[at:])
     reader(text[:at])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.sampled_from(sorted(MACHINES)), st.integers(0, 3000), st.text(max_size=12))
 def test_looking_never_raises(machine, at, inserted):
     whole = MACHINES[machine]
