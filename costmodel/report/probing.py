@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ..importers.document import slug
 from ..language.problem import problem, suggest
-from ..library import Library, Spec
+from ..library import Library, Spec, shared
 from ..probe.document import devices
 from ..probe.facts import Gpu, Machine, plain
 from ..probe.look import look
@@ -48,7 +48,7 @@ def probe(wanted: Wanted, timed: bool = False, system: System | None = None) -> 
     system = system or System()
     if wanted.output == "":
         raise problem("-o names a document or a folder", help="leave it out to print")
-    machine, library = look(system), Library()
+    machine, library = look(system), shared()
     measured = measure(machine, _threads(machine, system)) if timed else None
     found = devices(machine, lambda names, memory: _parent(library, names, memory), measured, date.today().isoformat())
     made = [_document(d, found, wanted, library) for d in found if d.fields is not None]
