@@ -12,7 +12,7 @@ from ..library import Spec
 from .placement import Placed, copied, split
 from .program import Program
 from .rows import Row
-from .tuning import Tuning
+from .tuning import Tuning, held
 
 CHAIN = ("fp4", "fp6", "fp8", "int8", "fp16", "bf16", "tf32", "fp32")
 KINDS = ("weights", "kv", "state", "activations")
@@ -69,7 +69,7 @@ class Machine:
                 "bandwidth": memory.bandwidth,
             }
             power, limit = self.hardware.doc.power, self.hardware.doc.power_limit
-            throttle = min(1, limit / power) if power and limit and unit == "device" else 1
+            throttle = held(limit / power) if power and limit and unit == "device" else 1
             self._tunings[unit] = Tuning(self.engine, lineage, figures, own, self.free, throttle)
         return self._tunings[unit]
 

@@ -18,6 +18,19 @@ MATH_BITS = {"fp4": 4, "int4": 4, "fp6": 6, "fp8": 8, "int8": 8, "fp16": 16, "bf
 _UNITS = {"second": 1, "GB": 1e9, "TFLOP": 1e12}
 
 
+def held(share: float) -> float:
+    """Share of its speed that a device keeps at a share of its power: all down to 80 %, below that as the square.
+
+    Voltage falls with the clock, so the first watts cost little. RTX 3090 (350 W): at 280 W 99 % of decode
+    (https://jeanfbrito.github.io/posts/rtx-3090-power-limit-sweet-spot/) and 95 % of training
+    (https://www.pugetsystems.com/labs/hpc/quad-rtx3090-gpu-wattage-limited-maxq-tensorflow-performance-1974/); at 220 W
+    60 % of decode (46.9 of 78.7 tok/s, where four cards that take turns are not held); at 200 and 150 W 60 and 26 % of
+    prompts (https://llmgarage.ai/power-limit-tokens-per-second-benchmark). RTX 5060 Ti at 83 %: 99 % of decode
+    (https://inventivehq.com/blog/gpu-power-limit-tokens-per-watt).
+    """
+    return min(1.0, (share / 0.8) ** 2)
+
+
 class Tuning:
     """An engine's settings on one unit of a machine (the device, or the host's processor).
 

@@ -54,7 +54,7 @@ class Hardware(Doc):
     """`host`: device to RAM; `peer`: device to device in one box; `network`: machine to machine."""
     power: Watts | None = None
     power_limit: Watts | None = None
-    """What the device is held to, where that is below its `power`: the rates that it reaches fall in proportion."""
+    """What the device is held to. Below 80 % of its `power`, the rates that it reaches fall as the square."""
     efficiency: dict[Literal["weights", "kv", "state", "activations", "compute"], Fraction] = {}
     """Measured efficiencies that replace the engine's for this device; need a `measured` source."""
     caveats: Text = ""
