@@ -88,7 +88,9 @@ def test_a_power_limit_in_the_notes_slows_the_machine():
     assert run_of(library(), held).case.hardware.doc.power_limit == 220
     power = library().load("hardware", "rtx3090").doc.power
     slow, fast = (runnable_of(m, "typical").one(1, 1, 100, 1) for m in (held, usual))
-    assert slow[8] / fast[8] == pytest.approx(power / 220) and slow[7] == fast[7]
+    assert slow[8] / fast[8] == pytest.approx((0.8 * power / 220) ** 2) and slow[7] == fast[7]
+    little = measurement(hardware="RTX 3090", bandwidth=936e9, notes=f"{0.85 * power:.0f} W power limit")
+    assert runnable_of(little, "typical").one(1, 1, 100, 1)[8] == fast[8]
 
 
 def test_a_summary_holds_what_the_columns_say():
