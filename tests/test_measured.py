@@ -595,32 +595,36 @@ def test_nothing_to_calibrate(tmp_path):
 
 def decode_errors(found) -> dict[str, dict]:
     """Summaries of decode by class, of classes with three or more families of machines, and of all of these together."""
-    decode = [r for r in found if r["phase"] == "decode" and r["kind"] != "aggregate" and not beyond(r)]
+    decode = [r for r in found if r["phase"] == "decode" and r["kind"] == "single" and not beyond(r)]
     families: dict[str, set] = {}
     for row in decode:
         families.setdefault(row["class"], set()).add(row["family"])
     wide = [name for name, members in families.items() if len(members) >= 3]
+    assert {"nvidia-geforce", "nvidia-datacenter", "apple-silicon", "cpu-desktop"} <= set(wide)
     return {name: summary([r for r in decode if r["class"] == name]) for name in wide} | {
-        "all": summary([r for r in decode if r["class"] in wide])
+        "wide": summary([r for r in decode if r["class"] in wide])
     }
+
+
+def targets_hold(found: dict[str, dict]) -> None:
+    """The targets of docs/accuracy.md."""
+    assert found["nvidia-geforce"]["median"] <= 0.10 and found["nvidia-geforce"]["near"] >= 0.75, found["nvidia-geforce"]
+    assert found["wide"]["median"] <= 0.14 and found["wide"]["near"] >= 0.65 and found["wide"]["p90"] <= 0.55, found["wide"]
+
+
+def public() -> list[Measurement]:
+    return [m for m in read_measurements(DATA) if m.quality in ("A", "B")]
 
 
 @pytest.mark.full
 def test_decode_errors_of_public_measurements():
     """In sample: the engines were fitted to these rows, too."""
-    found = decode_errors(scored(library(), read_measurements(DATA))[0])
-    assert {"nvidia-geforce", "nvidia-datacenter", "apple-silicon", "cpu-desktop"} <= found.keys()
-    assert found["all"]["median"] <= 0.14 and found["all"]["near"] >= 0.65 and found["all"]["p90"] <= 0.55, found
-    assert found["nvidia-geforce"]["median"] <= 0.15 and found["nvidia-geforce"]["near"] >= 0.6, found
+    targets_hold(decode_errors(scored(library(), public())[0]))
 
 
 @pytest.mark.full
 def test_decode_errors_of_families_that_the_fit_has_not_seen():
+    """As docs/accuracy.md leaves families out: what engines take over from `typical` stays as it is fitted to all of them."""
     pytest.importorskip("scipy")
-    wide = ("nvidia-geforce", "nvidia-datacenter")
-    points = points_of(
-        library(), read_measurements(DATA), usable=lambda m, run, phase: phase == "decode" and run.kind == "single" and run.group in wide
-    )
-    found = decode_errors(left_out(points))
-    for name in ("all", "nvidia-geforce"):
-        assert found[name]["median"] <= 0.14 and found[name]["near"] >= 0.7 and found[name]["p90"] <= 0.45, found
+    points = points_of(library(), public(), usable=lambda m, run, phase: phase == "decode" and run.kind == "single")
+    targets_hold(decode_errors(left_out(points, lambda key: "typical.yaml" not in key)))
