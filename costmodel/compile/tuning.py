@@ -21,11 +21,11 @@ _UNITS = {"second": 1, "GB": 1e9, "TFLOP": 1e12}
 def held(share: float) -> float:
     """Share of its speed that a device keeps at a share of its power: all down to 80 %, below that as the square.
 
-    Voltage falls with the clock, so the first watts cost little. RTX 3090 (350 W): at 280 W 99 % of decode
-    (https://jeanfbrito.github.io/posts/rtx-3090-power-limit-sweet-spot/) and 95 % of training
-    (https://www.pugetsystems.com/labs/hpc/quad-rtx3090-gpu-wattage-limited-maxq-tensorflow-performance-1974/); at 220 W
-    60 % of decode (46.9 of 78.7 tok/s, where four cards that take turns are not held); at 200 and 150 W 60 and 26 % of
-    prompts (https://llmgarage.ai/power-limit-tokens-per-second-benchmark). RTX 5060 Ti at 83 %: 99 % of decode
+    A rule drawn by eye through few public figures, not a law, and uncertain below about 70 %. RTX 3090 (350 W): at 280 W
+    it loses under 1 % (https://jeanfbrito.github.io/posts/rtx-3090-power-limit-sweet-spot/); at 220 W decode is 46.9 against
+    78.7 tok/s of four cards that take turns, in our measurements; prompts keep 85, 60 and 26 % at 250, 200 and 150 W,
+    while decode over six cards in the same runs keeps 97, 94 and 86 %, which this rule does not give
+    (https://llmgarage.ai/power-limit-tokens-per-second-benchmark). RTX 5060 Ti at 83 %: 99 % of decode
     (https://inventivehq.com/blog/gpu-power-limit-tokens-per-watt).
     """
     return min(1.0, (share / 0.8) ** 2)
