@@ -116,7 +116,7 @@ def test_no_reserve_may_be_stated(written):
     ("reach", "said"),
     [
         ("{value: true, low: 0, high: 1}", "value: want a number, got true"),
-        ("{value: 0.5, low: 0.9, high: 0.1}", "the range 0.9 … 0.1 is empty"),
+        ("{value: 0.5, low: 0.9, high: 0.1}", "0.5 lies outside its range 0.9 … 0.1"),
         ("{value: 0.5, low: 0, high: 1, prior: 5}", "the prior 5 lies outside the range 0 … 1"),
     ],
 )

@@ -29,9 +29,7 @@ class Coefficient(Part):
 
     @model_validator(mode="after")
     def _ordered(self):
-        if self.low > self.high:
-            raise refuse(f"the range {self.low:g} … {self.high:g} is empty", "want low <= value <= high")
-        if self.prior is not None and not self.low <= self.prior <= self.high:
+        if self.prior is not None and self.low <= self.value <= self.high and not self.low <= self.prior <= self.high:
             raise refuse(f"the prior {self.prior:g} lies outside the range {self.low:g} … {self.high:g}", "want low <= prior <= high")
         if not self.low <= self.value <= self.high:
             raise refuse(f"{self.value:g} lies outside its range {self.low:g} … {self.high:g}", "want low <= value <= high")
