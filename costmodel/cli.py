@@ -50,7 +50,7 @@ class Speed(click.ParamType):
         except ValueError:
             self.fail(f"`{value}` is not a speed; write 13.4", param, ctx)
         if not 0 < number < 1e12:
-            self.fail("want more than 0 tokens per second", param, ctx)
+            self.fail(f"want {'less than 10^12' if number > 0 else 'more than 0'} tokens per second", param, ctx)
         return number
 
 
@@ -339,7 +339,7 @@ def list_(kind, pattern, filters, sort, fmt):
     """List documents of a kind.
 
     KIND is hardware, models, techniques, engines, studies, formats, operators, families, towers, recipes, layouts,
-    explanations or classes (of hardware); PATTERN filters names (`rtx40`, `qwen*`), for hardware also classes, for models also kinds
+    links, explanations or classes (of hardware); PATTERN filters names (`rtx40`, `qwen*`), for hardware also classes, for models also kinds
     (`moe`, `mla`, `hybrid`, `sliding`, `vision` …).
     """
     from .report.listing import listing
@@ -468,7 +468,9 @@ def evaluate(leave_out, worst, plot, fmt, lang, **chosen):
     from .report.evaluate import render
     from .report.measured import evaluation
 
-    rows, skipped = evaluation(_chosen(**chosen), leave_out)
+    rows, skipped, notes = evaluation(_chosen(**chosen), leave_out)
+    for note in notes:
+        click.echo(f"note: {note}", err=True)
     if plot:
         from .report.plot import save_plot
 

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 
 from .language.merge import merge, override
-from .language.problem import Mark, Source, nearest, problem, suggest
+from .language.problem import Mark, Source, article, nearest, problem, suggest
 from .language.yamlread import MAX_BYTES, Document, parse, read_text
 
 FOLDERS = {
@@ -165,7 +165,7 @@ class Library:
             if file.is_dir() and kind == "model":
                 return _model_in(file, mark)
             if file.is_dir():
-                raise problem(f"`{text}` is a folder; want a {kind} document", mark)
+                raise problem(f"`{text}` is a folder; want {article(kind)} document", mark)
             if not file.is_file():
                 if file.exists():
                     raise problem(f"`{text}` is not a regular file", mark)
@@ -335,7 +335,7 @@ class Library:
             found = kind_of(document, kind)
             if found != kind:
                 raise problem(
-                    f"this is a {found} document; want a {kind}",
+                    f"this is {article(found)} document; want {article(kind)}",
                     document.mark(("schema",)),
                     also=[(place, "asked for here")] if place else (),
                 )

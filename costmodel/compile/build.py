@@ -6,7 +6,7 @@ from ..language.formula import FormulaError, Num
 from ..language.formula.fold import bind, number
 from ..language.formula.write import text
 from ..language.merge import parse_sets
-from ..language.problem import Mark, Source, SpecError, problem
+from ..language.problem import Mark, Source, SpecError, article, problem
 from ..library import Library, Spec
 from .emit import Emitter, row_table
 from .machine import Machine
@@ -59,10 +59,17 @@ def load_spec(library: Library, kind: str, given, sets, option: str) -> Spec:
     """A document from a name, a path, or a spec that is already loaded."""
     if isinstance(given, Spec):
         if given.kind != kind:
-            raise problem(f"this is a {given.kind} document; want a {kind}", given.mark("schema"))
+            raise problem(f"this is {article(given.kind)} document; want {article(kind)}", given.mark("schema"))
         return library.with_sets(given, sets)
     name = str(given)
     return library.load(kind, name, sets, Mark(Source(option, name), 1, 1))
+
+
+def _engine(library: Library, given, hardware: Spec, sets: tuple) -> Spec:
+    """The engine that was asked for, else the machine's."""
+    if given is None and hardware.doc.engine:
+        return library.load("engine", hardware.doc.engine, sets, hardware.mark("engine"))
+    return load_spec(library, "engine", DEFAULT_ENGINE if given is None else given, sets, "--engine")
 
 
 def build(case: Case, library: Library, free: dict | None = None) -> Runnable:
@@ -75,8 +82,7 @@ def build_with_files(case: Case, library: Library, free: dict | None = None) -> 
     sets = parse_sets(case.sets)
     model = load_spec(library, "model", case.model, tuple(sets.get("model", ())), "MODEL")
     hardware = load_spec(library, "hardware", case.hardware, tuple(sets.get("hw", ())), "--hw")
-    default = hardware.doc.engine or DEFAULT_ENGINE
-    engine = load_spec(library, "engine", default if case.engine is None else case.engine, tuple(sets.get("engine", ())), "--engine")
+    engine = _engine(library, case.engine, hardware, tuple(sets.get("engine", ())))
     uses = load_uses(library, case.techniques, sets.get("tech", ()), case.devices)
     machine = Machine(compile_program(model, uses, library), hardware, engine, case.devices, free)
     if uses:

@@ -61,7 +61,7 @@ class Machine:
             lineage, own, memory = self.hardware.lineage, self.hardware.doc.efficiency, self.memory
             if unit == "host" and host.dram is not None:
                 memory, own = host.dram, {}
-                lineage = self.program.library.load("hardware", host.processor).lineage if host.processor else ()
+                lineage = self._class_of(host.processor) if host.processor else ()
             figures = {
                 "layers": self.layers(),
                 "moe_layers": self.moe_layers(),
@@ -72,6 +72,10 @@ class Machine:
             throttle = held(limit / power) if power and limit and unit == "device" else 1
             self._tunings[unit] = Tuning(self.engine, lineage, figures, own, self.free, throttle)
         return self._tunings[unit]
+
+    def _class_of(self, processor: str) -> tuple[str, ...]:
+        """The lineage of the host processor's class."""
+        return self.program.library.load("hardware", processor, mark=self.hardware.mark("host", "processor")).lineage
 
     def setting(self, name: str) -> Any:
         """One setting of the engine on the device."""

@@ -29,8 +29,9 @@ def merge(parent: Document, child: Document) -> Document:
         if "bytes" in _mapping(data.get("weights")) and "bytes" not in _mapping(child.data.get("weights")):
             data["weights"] = {k: v for k, v in data["weights"].items() if k != "bytes"}
     _drop_sources(parent.data, child.data, data)
-    kept = (item for item in parent.marks.items() if not any(item[0][:n] in replaced for n in range(1, len(item[0]) + 1)))
-    return Document(data, dict(kept) | child.marks, child.source)
+    lengths = {len(path) for path in replaced}
+    kept = {at: mark for at, mark in parent.marks.items() if not any(at[:n] in replaced for n in lengths)} if replaced else parent.marks
+    return Document(data, kept | child.marks, child.source)
 
 
 def _drop_sources(parent: dict, child: dict, data: dict) -> None:

@@ -100,6 +100,11 @@ def nearest(name: str, names, quote: str = "`") -> str | None:
     return "did you mean " + " or ".join(f"{quote}{c}{quote}" for c in close) + "?"
 
 
+def article(word: str) -> str:
+    """A word with `a` or `an` before it."""
+    return f"{'an' if word[:1] in 'aeio' else 'a'} {word}"
+
+
 def suggest(name: str, names) -> str:
     """The nearest valid names, or, when none is near, the (first twelve) valid names."""
     names = sorted({str(n) for n in names})

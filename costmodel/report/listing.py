@@ -97,7 +97,9 @@ def _shown(header: str, row: dict) -> str:
     if header == "capacity" and value:
         return capacity(value)
     if header == "bandwidth" and value:
-        return f"{value / 1e9:,.0f} GB/s"
+        return f"{value / 1e9:{'.4g' if 'latency' in row else ',.0f'}} GB/s"
+    if header == "latency" and isinstance(value, (int, float)):
+        return seconds(value)
     if header in PEAKS and value:
         return scaled(value)
     return ", ".join(value) if isinstance(value, list) else "" if value is None else str(value)
@@ -190,5 +192,5 @@ def _columns(kind: str, spec) -> dict:
         bits = f"{8 * doc.size / doc.block:.4g}" if doc.block and doc.size else "mix"
         return {"title": doc.label(), "bits": bits, "family": doc.family}
     if kind == "link":
-        return {"title": doc.label(), "bandwidth": f"{doc.bandwidth / 1e9:.4g} GB/s", "latency": seconds(doc.latency)}
+        return {"title": doc.label(), "bandwidth": doc.bandwidth, "latency": doc.latency}
     return {"title": doc.label()}

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ..importers.document import slug
 from ..importers.measurements import Measurement, read_measurements
-from ..language.problem import problem
+from ..language.problem import Mark, Source, problem
 from ..library import shared as library
 from ..solve.errors import summary
 from ..solve.measured.fit import Coefficients, Points, above_floor, fit, left_out, points_of, scored_with
@@ -32,6 +32,8 @@ class Chosen(NamedTuple):
 
 def measurements(chosen: Chosen) -> tuple[list[Measurement], list[str]]:
     """The rows of all files, and what was left aside in reading them."""
+    if chosen.engine is not None:
+        library().load("engine", chosen.engine, mark=Mark(Source("--engine", chosen.engine), 1, 1))
     rows: list[Measurement] = []
     notes: list[str] = []
     for file in chosen.files:
@@ -41,14 +43,17 @@ def measurements(chosen: Chosen) -> tuple[list[Measurement], list[str]]:
     return rows, notes
 
 
-def evaluation(chosen: Chosen, without_family: bool = False) -> tuple[list, list[str]]:
-    """Result rows of the chosen kinds and the reasons of those left out; `without_family` refits for each hardware family."""
+def evaluation(chosen: Chosen, without_family: bool = False) -> tuple[list, list[str], list[str]]:
+    """Result rows of the chosen kinds, reasons of those left out, and notes of the reading.
+
+    `without_family` refits for each hardware family.
+    """
     rows, notes = measurements(chosen)
     if without_family:
         points = points_of(library(), rows, chosen.engine, chosen.columns, lambda m, run, phase: run.kind in chosen.kinds)
-        return left_out(points), [*points.skipped, *notes]
+        return left_out(points), points.skipped, notes
     found, skipped = scored(library(), rows, chosen.engine, chosen.columns)
-    return [r for r in found if r["kind"] in chosen.kinds], [*skipped, *notes]
+    return [r for r in found if r["kind"] in chosen.kinds], skipped, notes
 
 
 def calibrate(chosen: Chosen, output: str | None, name: str | None, force: bool) -> str:

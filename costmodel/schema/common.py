@@ -168,6 +168,7 @@ def _time(value: Any) -> Node | None:
 
 Time = Annotated[Any, BeforeValidator(_time), WithJsonSchema({"type": "string", "description": "time or formula", "examples": ["4 us"]})]
 Bytes = quantity(BYTE)
+Room = quantity(BYTE, positive=False, low=0)
 ByteRate = quantity(BYTE_RATE)
 FlopRate = quantity(FLOP_RATE)
 Seconds = quantity(SECOND, positive=False, low=0)

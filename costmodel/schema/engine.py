@@ -21,10 +21,16 @@ class Coefficient(Part):
     def _plain(cls, value):
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             return {"value": value, "low": value, "high": value}
+        if isinstance(value, dict):
+            for name, given in value.items():
+                if isinstance(given, bool):
+                    raise refuse(f"{name}: want a number, got {'true' if given else 'false'}")
         return value
 
     @model_validator(mode="after")
     def _ordered(self):
+        if self.prior is not None and self.low <= self.value <= self.high and not self.low <= self.prior <= self.high:
+            raise refuse(f"the prior {self.prior:g} lies outside the range {self.low:g} … {self.high:g}", "want low <= prior <= high")
         if not self.low <= self.value <= self.high:
             raise refuse(f"{self.value:g} lies outside its range {self.low:g} … {self.high:g}", "want low <= value <= high")
         return self

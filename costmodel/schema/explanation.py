@@ -8,6 +8,9 @@ from pydantic import model_validator
 
 from .common import Doc, Expression, Formula, Ident, Part, Positive, Text, Title, TitleField, refuse
 
+WORDS = {"model": ("smaller", "larger"), "hardware": ("host", "allowing")}
+"""What a change may say in place of a document's name."""
+
 
 class Free(Part):
     """The one parameter that is solved so that the prediction meets the figure: a range, or a list of values."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from .common import ByteRate, Bytes, Doc, Dtype, FlopRate, Fraction, Ident, Part, Seconds, Text, Watts
+from .common import ByteRate, Bytes, Doc, Dtype, FlopRate, Fraction, Ident, Part, Room, Seconds, Text, Watts
 
 Feature = Literal["sparse_2_4", "sparse_load"]
 
@@ -14,7 +14,7 @@ class Memory(Part):
 
     capacity: Bytes | None = None
     bandwidth: ByteRate
-    reserve: Bytes | None = None
+    reserve: Room | None = None
     """What the operating system and other programs keep of the capacity, beside the `usable` share."""
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..language.formula import FormulaError, parse
 from ..language.formula.fold import number
-from ..language.problem import Problem, SpecError, suggest
+from ..language.problem import Problem, SpecError, article, suggest
 from ..language.units import BYTE, UnitError, unit
 from ..language.yamlread import Document
 from . import KINDS, model_of
@@ -46,7 +46,7 @@ def validate(document: Document, kind: str):
     found = kind_of(document, kind)
     if found != kind:
         help = f"give a {kind} document here"
-        raise SpecError(Problem(f"this is a {found} document; want a {kind}", document.mark(("schema",)), help))
+        raise SpecError(Problem(f"this is {article(found)} document; want {article(kind)}", document.mark(("schema",)), help))
     params = _params(document) if kind == "hardware" else {}
     cls = model_of(kind)
     try:

@@ -9,6 +9,7 @@ from ..language.problem import Problem, SpecError, problem, suggest
 from ..library import FOLDERS, Library, Spec, files_of
 from ..schema.names import ROLES, TERMS
 from ..schema.validate import kind_of
+from .validate_engines import unused
 from .validate_imports import CHECKS
 
 
@@ -53,7 +54,7 @@ def validate_file(library: Library, file: Path) -> list[Problem]:
     kind = kind_of(library.read(file))
     spec = library.load(kind, str(file) if "/" in str(file) else f"./{file}")
     checkers = {"hardware": _hardware, "model": _model, "technique": _technique, "format": _format, "engine": _engine}
-    checker = (checkers | CHECKS).get(kind)
+    checker = (checkers | CHECKS | {"explanation": _explanation}).get(kind)
     found = checker(library, spec) if checker else []
     _claims(library, spec, file)
     return found + _named(spec, file)
@@ -99,6 +100,10 @@ def _hardware(library: Library, spec: Spec) -> list[Problem]:
     if doc.abstract:
         return []
     device_tier(spec)
+    if doc.engine:
+        library.locate("engine", doc.engine, spec.mark("engine"))
+    if doc.host.processor:
+        library.load("hardware", doc.host.processor, mark=spec.mark("host", "processor"))
     if doc.efficiency:
         source = doc.sources.get("efficiency")
         if source is None or source.kind != "measured":
@@ -178,4 +183,20 @@ def _format(library: Library, spec: Spec) -> list[Problem]:
 
 
 def _engine(library: Library, spec: Spec) -> list[Problem]:
-    return _source(spec, ("efficiency",), "efficiency")
+    return unused(library, spec) + _source(spec, ("efficiency",), "efficiency")
+
+
+def _explanation(library: Library, spec: Spec) -> list[Problem]:
+    """Names of documents that an explanation changes to must exist."""
+    from ..schema.explanation import WORDS
+
+    change = spec.doc.change
+    for kind in ("model", "hardware", "engine"):
+        name = getattr(change, kind)
+        if name and name not in WORDS.get(kind, ()) and "{" not in name:
+            library.locate(kind, name, spec.mark("change", kind))
+    for i, text in enumerate(change.techniques):
+        name = text.partition(":")[0]
+        if "{" not in name:
+            library.locate("technique", name, spec.mark("change", "techniques", i))
+    return []

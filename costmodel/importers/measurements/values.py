@@ -9,6 +9,7 @@ TEXT = 4096
 """Longest text that is kept, in characters."""
 _NUMBER = re.compile(r"\s*([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,3})?)\s*([^\d\s.,±+-][^±]{0,15}?)?\s*(?:(?:±|\+/-|\+-).{0,30})?")
 _THOUSANDS = re.compile(r"\s*[-+]?\d{1,3}(,\d{3})+(\.\d+)?(?!\d)")
+_GROUPED = re.compile(r"[-+]?\d{1,3}(,\d{3})+ ?[kKmM]?")
 _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+(?!\d)")
 
 _BYTES = {"B": 1.0, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30, "TiB": 2.0**40}
@@ -55,6 +56,8 @@ def _flag(text: str) -> bool | None:
 
 
 def _count(text: str, low: int) -> int:
+    if "," in text and not _GROUPED.fullmatch(text):
+        raise ValueError("want a whole number")
     body = text.lower().replace(",", "").replace("_", "")
     factor = {"k": 1024, "m": 1024**2}.get(body[-1:], 1)
     try:
@@ -84,6 +87,8 @@ def _measure(kind: str, text: str, comma: bool) -> float:
         raise ValueError(f"no unit `{unit}`; want " + ", ".join(f"`{u}`" for u in list(units)[1:6]) + " or none")
     value = float(match[1]) * units[unit]
     spread = kind in ("spread", "params")
-    if value < 0 or (value == 0 and not spread) or value > _MOST:
+    if value > _MOST:
+        raise ValueError("the number is too large")
+    if value < 0 or (value == 0 and not spread):
         raise ValueError("want a number of 0 or more" if spread else "want a number above 0")
     return float(round(value)) if kind == "params" else value

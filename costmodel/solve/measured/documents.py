@@ -29,9 +29,13 @@ def label(text: str) -> str:
 
 
 def made(library: Library, kind: str, lines: list[str]) -> Spec:
-    """A document from lines of YAML, without a file."""
+    """A document from lines of YAML, without a file; equal lines are read once."""
     text = "\n".join([f"schema: costmodel/{kind}@1", *lines, ""])
-    return library.from_text(kind, text, f"<{kind} {hashlib.sha256(text.encode()).hexdigest()[:12]}>")
+    found = library.kept.get((kind, text))
+    if found is None:
+        name = f"<{kind} {hashlib.sha256(text.encode()).hexdigest()[:12]}>"
+        found = library.kept[kind, text] = library.from_text(kind, text, name)
+    return found
 
 
 def on_processor(m: Measurement) -> bool:
