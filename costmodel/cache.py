@@ -144,7 +144,8 @@ def cached_runnable(model: str, hardware: str, engine, techniques, devices: int,
     source = load(request)
     if source is None:
         from .compile.build import Case, build_with_files
-        from .library import FOLDERS, foreign, shared
+        from .folders import foreign
+        from .library import FOLDERS, shared
 
         library = library or shared()
         runnable, files = build_with_files(Case(model, hardware, engine, techniques, devices, sets), library)

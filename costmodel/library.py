@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from .folders import SUFFIXES, data_root, files_of, foreign, model_in, nested, short
 from .language.merge import merge, override
 from .language.problem import Mark, Source, article, nearest, problem, suggest
 from .language.yamlread import MAX_BYTES, Document, parse, read_text
@@ -30,14 +31,6 @@ FOLDERS = {
 }
 LONGEST = 200
 """Characters of the longest name that a document can have."""
-_SUFFIXES = (".yaml", ".yml", ".json", ".gguf", ".safetensors")
-
-
-def data_root(name: str) -> Path:
-    """Folder of the package's data (`specs`, `reports/templates`): inside the wheel, or beside it in a checkout."""
-    here = Path(__file__).resolve().parent
-    packaged = here / "_data" / name
-    return packaged if packaged.is_dir() else here.parent / name
 
 
 class Spec:
@@ -105,8 +98,8 @@ class Library:
             direct = folder / f"{name}.yaml"
             if direct.is_file():
                 return direct
-            if name in _nested(folder):
-                return _nested(folder)[name]
+            if name in nested(folder):
+                return nested(folder)[name]
             if kind == "hardware" and root != data_root("specs") and folder.is_dir():
                 from .lookup import claimed
 
@@ -160,10 +153,10 @@ class Library:
             from .importers.hub import hub_file
 
             return hub_file(text, mark)
-        if os.sep in text or text.endswith(_SUFFIXES):
+        if os.sep in text or text.endswith(SUFFIXES):
             file = Path(text)
             if file.is_dir() and kind == "model":
-                return _model_in(file, mark)
+                return model_in(file, mark)
             if file.is_dir():
                 raise problem(f"`{text}` is a folder; want {article(kind)} document", mark)
             if not file.is_file():
@@ -228,8 +221,8 @@ class Library:
                 with open(file, "rb") as stream:
                     raw = stream.read(MAX_BYTES + 1)
             except OSError as error:
-                raise problem(f"cannot read `{_short(file)}`: {error.strerror or error}", mark) from None
-            self._documents[file] = parse(read_text(raw, _short(file)))
+                raise problem(f"cannot read `{short(file)}`: {error.strerror or error}", mark) from None
+            self._documents[file] = parse(read_text(raw, short(file)))
         return self._documents[file]
 
     def _import(self, file: Path) -> Document:
@@ -237,9 +230,9 @@ class Library:
         from .importers.model import read_model
 
         recorder = Recorder(self)
-        made = read_model(Path(_short(file)), recorder)
+        made = read_model(Path(short(file)), recorder)
         self._read_with[file] = (*made.files, *sorted(recorder.files))
-        document = parse(Source(f"{_short(file)} (as a model document)", made.text))
+        document = parse(Source(f"{short(file)} (as a model document)", made.text))
         document.marks.update({("dims", dim): (place, place) for dim, place in made.places.items()})
         return document
 
@@ -249,7 +242,7 @@ class Library:
         `sets` are (path, value, mark) triples from :func:`parse_sets`. Raises :class:`SpecError`.
         """
         text = str(name)
-        where = os.path.abspath(text) if os.sep in text or text.endswith(_SUFFIXES) else text
+        where = os.path.abspath(text) if os.sep in text or text.endswith(SUFFIXES) else text
         key = (kind, where, tuple((p, repr(v)) for p, v, _ in sets))
         if key not in self._specs:
             self._specs[key] = self._load(kind, name, sets, mark)
@@ -271,16 +264,6 @@ class Library:
             spec.files += tuple(self._own(kind))
         return spec
 
-    def from_text(self, kind: str, text: str, name: str) -> Spec:
-        """A document that is written out here and lies in no file; `name` stands for it in messages."""
-        from .schema.dimensions import check_dimensions
-        from .schema.validate import kind_of, validate
-
-        file = Path(name).absolute()
-        if file not in self._documents:
-            self._documents[file] = parse(Source(name, text))
-        return self._finish(kind, Path(name), (), kind_of, validate, check_dimensions)
-
     def with_sets(self, spec: Spec, sets: tuple) -> Spec:
         """A loaded document with overrides."""
         from .schema.dimensions import check_dimensions
@@ -291,11 +274,11 @@ class Library:
         return self._finish(spec.kind, spec.files[0], sets, kind_of, validate, check_dimensions)
 
     def load_text(self, kind: str, text: str, file: Path) -> Spec:
-        """The document of a text that is to be written to `file`, which need not be there yet. Raises :class:`SpecError`."""
+        """The document of a text; `file` is its name in messages, and need not be there. Raises :class:`SpecError`."""
         from .schema.dimensions import check_dimensions
         from .schema.validate import kind_of, validate
 
-        self._documents[file.absolute()] = parse(Source(_short(file), text))
+        self._documents[file.absolute()] = parse(Source(short(file), text))
         return self._finish(kind, file, (), kind_of, validate, check_dimensions)
 
     def _finish(self, kind: str, file: Path, sets, kind_of, validate, check_dimensions, mark: Mark | None = None) -> Spec:
@@ -361,7 +344,7 @@ class Library:
     def _parent(self, kind: str, parent: str, child: Path, place: Mark) -> Path:
         if len(parent) > 200:
             raise problem("the name is too long", place)
-        if "/" in parent or parent.endswith(_SUFFIXES):
+        if "/" in parent or parent.endswith(SUFFIXES):
             return self.locate(kind, str(child.parent / parent), place)
         beside = child.parent / f"{parent}.yaml"
         if beside.is_file() and beside != child:
@@ -405,49 +388,3 @@ def shared() -> Library:
     if _shared is None:
         _shared = Library()
     return _shared
-
-
-def as_path(name: str) -> str:
-    """A file's name as it was given, made a path where it could be taken for a document's name but is a file or folder."""
-    bare = os.sep not in name and not name.endswith(_SUFFIXES) and len(name) < 255 and "\0" not in name
-    return f".{os.sep}{name}" if bare and Path(name).exists() else name
-
-
-def foreign(file: Path) -> bool:
-    """Whether a file is a model as other programs keep it: config.json, GGUF or safetensors."""
-    return file.suffix in (".json", ".gguf", ".safetensors")
-
-
-def _model_in(folder: Path, mark: Mark | None) -> Path:
-    """The file to read of a model's folder: its config.json, else its only GGUF file (or the first part of one)."""
-    if (folder / "config.json").exists():
-        return folder / "config.json"
-    found = sorted(p for p in folder.glob("*.gguf") if not p.name.startswith("mmproj"))
-    first = [p for p in found if "-of-" not in p.name or "-00001-of-" in p.name]
-    if len(first) == 1:
-        return first[0]
-    names = ", ".join(p.name for p in first[:5])
-    raise problem(f"`{folder}` has no config.json", mark, f"name one of its files: {names}" if names else "a model's folder has one")
-
-
-def files_of(folder: Path) -> dict[str, Path]:
-    """Name to file of a folder and those below it."""
-    found: dict[str, Path] = {}
-    for file in sorted(folder.rglob("*.yaml")) if folder.is_dir() else ():
-        found.setdefault(file.stem, file)
-    return found
-
-
-def _nested(folder: Path) -> dict[str, Path]:
-    """Name to file of the folders below `folder`; empty (and cheap) where there are none."""
-    if not folder.is_dir():
-        return {}
-    below = [Path(e.path) for e in os.scandir(folder) if e.is_dir()]
-    return {stem: file for sub in sorted(below) for stem, file in files_of(sub).items()}
-
-
-def _short(file: Path) -> str:
-    try:
-        return str(file.relative_to(Path.cwd())) if file.is_absolute() else str(file)
-    except (ValueError, OSError):
-        return str(file)

@@ -81,8 +81,8 @@ def test_counts_may_still_be_grouped():
 def test_rows_of_one_machine_and_model_are_read_once(monkeypatch):
     rows = read_text(TABLE + "".join(ROW.replace("512", str(500 + i)) for i in range(50)), "a.csv")
     made = []
-    plain = Library.from_text
-    monkeypatch.setattr(Library, "from_text", lambda self, *given: made.append(given) or plain(self, *given))
+    plain = Library.load_text
+    monkeypatch.setattr(Library, "load_text", lambda self, *given: made.append(given) or plain(self, *given))
     results, _ = scored(Library(), rows)
     assert len(results) == 50 and len(made) == 1  # 4 ms each
 

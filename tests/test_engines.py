@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -30,7 +31,7 @@ EVERY = "efficiency: {{weights: {0}, kv: {0}, state: {0}, activations: {0}, comp
 def machine_of(parent: str, bandwidth: float = 500, peak: float = 50):
     """A machine of a class, without a file."""
     text = MACHINE.format(name="box", parent=parent, capacity="1 TB", bandwidth=bandwidth, peak=peak)
-    return library().from_text("hardware", text, f"<{parent} {bandwidth!r} {peak!r}>")
+    return library().load_text("hardware", text, Path(f"{parent}-{bandwidth!r}-{peak!r}.yaml"))
 
 
 @cache

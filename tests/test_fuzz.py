@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from costmodel.compile.uses import read_use
+from costmodel.folders import data_root
 from costmodel.language.formula import Bin, Call, FormulaError, Name, Neg, Num, parse
 from costmodel.language.formula.dims import dimension
 from costmodel.language.formula.fold import bind, number, span
@@ -23,7 +24,7 @@ from costmodel.language.problem import Source, SpecError
 from costmodel.language.units import BASES, BIT, BYTE, COUNT, UNITS, Dim, UnitError, quantity, unit
 from costmodel.language.yamlread import parse as read_yaml
 from costmodel.language.yamlread import read_text
-from costmodel.library import Library, data_root
+from costmodel.library import Library
 from costmodel.schema.validate import validate
 
 quick = settings(

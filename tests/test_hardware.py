@@ -12,7 +12,8 @@ from click.testing import CliRunner
 import costmodel
 from costmodel.cli import main
 from costmodel.compile.machine import device_tier
-from costmodel.library import Library, data_root, shared
+from costmodel.folders import data_root
+from costmodel.library import Library, shared
 from costmodel.lookup import read_header
 from costmodel.naming import header
 from costmodel.solve.validate import validate_file

@@ -478,7 +478,7 @@ def test_calibrate_writes_an_engine_that_predicts_as_reported(made, sheet, tmp_p
 def test_calibrate_prints_a_document_that_can_be_read(made, sheet):
     told = run("calibrate", sheet, "--engine", made[0])
     text = "schema: costmodel/engine@1" + told.partition("schema: costmodel/engine@1")[2]
-    engine = library().from_text("engine", text, "<printed>")
+    engine = library().load_text("engine", text, Path("printed.yaml"))
     assert engine.name == "fitted-calibrated" and engine.doc.coefficients["reach"].value == pytest.approx(0.75, rel=0.01)
 
 

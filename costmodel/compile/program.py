@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ..folders import foreign
 from ..language.formula import Bin, FormulaError, Name, Node, Num, names
 from ..language.formula.fold import bind, number
 from ..language.problem import Problem, SpecError, suggest
-from ..library import Library, Spec, foreign
+from ..library import Library, Spec
 from . import rewrite
 from .dims import check_dims, dim_mark, read_dims, seen_by, solve_dims
 from .formats import Width, role_width, width_of

@@ -7,10 +7,11 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from ..folders import as_path, foreign
 from ..importers.document import slug
 from ..importers.model import read_model
 from ..language.problem import Mark, Source, problem
-from ..library import Library, as_path, foreign
+from ..library import Library
 from ..sizes import billions, both_bytes
 
 

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from ..folders import as_path, foreign
 from ..language.problem import Mark, Source, SpecError
-from ..library import as_path, foreign
 from ..library import shared as library
 from ..sizes import billions, both_bytes, scaled
 from ..solve.export import clean

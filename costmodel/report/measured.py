@@ -68,7 +68,7 @@ def calibrate(chosen: Chosen, output: str | None, name: str | None, force: bool)
     names = {e: slug(name or f"{library().load('engine', e).name}-calibrated") for e in engines}
     made = {names[e]: document(e, points, values, chosen.files, names[e]) for e in engines}
     for called, text in made.items():
-        library().from_text("engine", text, f"<{called}>")  # what is handed out can be read
+        library().load_text("engine", text, Path(f"{called}.yaml"))  # what is handed out can be read
     if len(made) < len(engines):
         raise problem(f"{len(engines)} engines are fitted under one name: {', '.join(engines)}", help="choose one with `--engine`")
     table = _before_after(points, standing, values)

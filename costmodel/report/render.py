@@ -26,7 +26,7 @@ def environment():
     from jinja2 import FileSystemLoader, StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    from ..library import data_root
+    from ..folders import data_root
     from .table import wrap
 
     made = ImmutableSandboxedEnvironment(

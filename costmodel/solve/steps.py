@@ -64,25 +64,26 @@ def prefill_pass(runnable, groups, c=None, chunk=None):
         return runnable.one(B, tokens, at, rows) if c is None else runnable.step(B, tokens, at, rows, B * tokens, B * rows, c)
 
     total = one(T, S, R) if len(groups) == 1 else runnable.mixed(groups)
-    chunk = chunk or runnable.meta.get("chunk")
-    size = max(1, int(chunk // B)) if chunk else 0
-    if len(groups) > 1 or not size or size >= T:
+    size = _pass_tokens(groups, chunk or runnable.meta.get("chunk"))
+    if size >= T:
         return total
-    whole = int(T // size)
-    rest = int(T - whole * size)
-    full, last = (whole, rest) if rest else (whole - 1, size)
-    expected = one(last, S + full * size, R)[8]
-    if full:
-        expected += sum_linear(lambda i: one(size, S + i * size, 0)[8], 0, full - 1)
+    full = (int(T) - 1) // size
+    expected = one(int(T) - full * size, S + full * size, R)[8]
+    expected += sum_linear(lambda i: one(size, S + i * size, 0)[8], 0, full - 1)
     return (*total[:8], max(expected, total[7]), *total[9:])
+
+
+def _pass_tokens(groups, chunk) -> int:
+    """Tokens of each sequence that the engine computes in one pass; all of them where it takes the step whole."""
+    B, T, _, _ = groups[0]
+    return max(1, int(chunk // B)) if chunk and len(groups) == 1 else max(1, int(T))
 
 
 def engine_passes(runnable, groups) -> list[list[tuple]]:
     """The passes in which the engine computes one prefill step: pieces of its chunk, or the step itself."""
     B, T, S, R = groups[0]
-    chunk = runnable.meta.get("chunk")
-    size = max(1, int(chunk // B)) if chunk else 0
-    if len(groups) > 1 or not size or size >= T:
+    size = _pass_tokens(groups, runnable.meta.get("chunk"))
+    if size >= T:
         return [groups]
     starts = range(0, int(T), size)
     return [[(B, min(size, int(T) - at), S + at, R if at + size >= T else 0)] for at in starts]

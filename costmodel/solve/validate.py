@@ -5,8 +5,9 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from ..folders import files_of
 from ..language.problem import Problem, SpecError, problem, suggest
-from ..library import FOLDERS, Library, Spec, files_of
+from ..library import FOLDERS, Library, Spec
 from ..schema.names import ROLES, TERMS
 from ..schema.validate import kind_of
 from .validate_engines import unused

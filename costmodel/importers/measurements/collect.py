@@ -64,36 +64,34 @@ def split(values: dict) -> list[dict]:
 
 def number(data: dict, key: str, scale: float = 1.0) -> float | None:
     """A figure that a program wrote, times `scale`; None where it is missing or 0. Raises ValueError for what is none."""
-    value = data.get(key)
-    if value is None or value == "":
+    value = _written(data, key, "a number")
+    if value is None or value != value:
         return None
-    try:
-        if isinstance(value, bool):
-            raise ValueError
-        found = float(value) * scale
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"`{key}`: {str(value)[:40]!r} is not a number") from None
-    if found != found:
-        return None
-    if not 0 <= found < 1e24:
-        raise ValueError(f"`{key}`: {str(value)[:40]} is out of range")
-    return found or None
+    if not 0 <= value * scale < 1e24:
+        raise ValueError(f"`{key}`: {str(data[key])[:40]} is out of range")
+    return value * scale or None
 
 
 def whole(data: dict, key: str, low: int = 1) -> int | None:
     """A count that a program wrote; None where it is missing or below `low`. Raises ValueError for what is none."""
+    value = _written(data, key, "a whole number")
+    if value is None:
+        return None
+    if value % 1 or not -1e12 < value < 1e12:
+        raise ValueError(f"`{key}`: {str(data[key])[:40]!r} is not a whole number")
+    return int(value) if value >= low else None
+
+
+def _written(data: dict, key: str, wanted: str) -> float | None:
     value = data.get(key)
     if value is None or value == "":
         return None
     try:
         if isinstance(value, bool):
             raise ValueError
-        found = float(value)
-        if found % 1 or not -1e12 < found < 1e12:
-            raise ValueError
+        return float(value)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"`{key}`: {str(value)[:40]!r} is not a whole number") from None
-    return int(found) if found >= low else None
+        raise ValueError(f"`{key}`: {str(value)[:40]!r} is not {wanted}") from None
 
 
 def words(data: dict, key: str) -> str | None:

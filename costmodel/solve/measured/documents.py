@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from pathlib import Path
 
 from ...compile.build import program_of
 from ...importers.measurements import Measurement
@@ -34,7 +35,7 @@ def made(library: Library, kind: str, lines: list[str]) -> Spec:
     found = library.kept.get((kind, text))
     if found is None:
         name = f"<{kind} {hashlib.sha256(text.encode()).hexdigest()[:12]}>"
-        found = library.kept[kind, text] = library.from_text(kind, text, name)
+        found = library.kept[kind, text] = library.load_text(kind, text, Path(name))
     return found
 
 

@@ -35,8 +35,8 @@ class Point(NamedTuple):
     keys: dict[str, str]
 
 
-class Coefficients(dict):
-    """Key → (file, path in the document, coefficient). Engines that inherit a coefficient share it."""
+Coefficients = dict[str, tuple]
+"""Key → (file, path in the document, coefficient). Engines that inherit a coefficient share it."""
 
 
 class Points(list):
@@ -44,7 +44,7 @@ class Points(list):
 
     def __init__(self, points=()):
         super().__init__(points)
-        self.coefficients = Coefficients()
+        self.coefficients: Coefficients = {}
         self.skipped: list[str] = []
 
 

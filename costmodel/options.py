@@ -1,0 +1,130 @@
+"""Types and groups of options that several commands share."""
+
+from __future__ import annotations
+
+import click
+
+
+class Size(click.ParamType):
+    """A positive count; `8k` is 8192."""
+
+    name = "N"
+
+    def __init__(self, low: int = 1):
+        self.low = low
+
+    def convert(self, value, param, ctx):
+        """The count; fails on text that is none, and below 1."""
+        from .sizes import MOST, read_size
+
+        if isinstance(value, int):
+            return value
+        try:
+            number = read_size(value)
+        except ValueError:
+            self.fail(f"`{value}` is not a count; write 4096 or 8k", param, ctx)
+        if not self.low <= number <= MOST:
+            self.fail(f"want {'at least ' + str(self.low) if number < self.low else 'at most 10^12'}", param, ctx)
+        return number
+
+
+class Speed(click.ParamType):
+    """Tokens per second: `13`, `13.4`, `13.4 tok/s`."""
+
+    name = "TOK_S"
+
+    def convert(self, value, param, ctx):
+        """The number. Fails for what is none, and for 0 or less."""
+        if isinstance(value, float):
+            return value
+        text = str(value).strip().lower()
+        for unit in ("tokens/s", "token/s", "tok/s", "tps", "t/s"):
+            text = text.removesuffix(unit)
+        try:
+            number = float(text)
+        except ValueError:
+            self.fail(f"`{value}` is not a speed; write 13.4", param, ctx)
+        if not 0 < number < 1e12:
+            self.fail(f"want {'less than 10^12' if number > 0 else 'more than 0'} tokens per second", param, ctx)
+        return number
+
+
+class Layers(click.ParamType):
+    """Layers on the GPU: a count from 0, or `all` (also -1)."""
+
+    name = "N"
+
+    def convert(self, value, param, ctx):
+        """The count, -1 for all. Fails for what is none."""
+        from .sizes import read_size
+
+        if isinstance(value, int):
+            return value
+        text = str(value).strip().lower()
+        if text in ("all", "-1"):
+            return -1
+        try:
+            number = read_size(text)
+        except ValueError:
+            self.fail(f"`{value}` is not a number of layers; write 20, or `all`", param, ctx)
+        if not 0 <= number <= 10**6:
+            self.fail("want 0 to 1000000, or `all`", param, ctx)
+        return number
+
+
+def placement(command):
+    """Options that say where a model lies: short for techniques and overrides (`solve/where.py`)."""
+    for option in reversed(
+        [
+            click.option("--gpu-layers", "-ngl", "gpu_layers", type=Layers(), help="Layers on the GPU, the head one more."),
+            click.option("--n-cpu-moe", "-ncmoe", "cpu_moe", type=Layers(), help="Layers from the first whose experts are on the host."),
+            click.option("--cpu-moe", "-cmoe", "all_cpu_moe", is_flag=True, help="All experts on the host."),
+            click.option("--no-kv-offload", "-nkvo", "kv_host", is_flag=True, help="KV cache and attention on the host."),
+            click.option("--link", "links", multiple=True, metavar="NAME", help="Peer link (`list links`), or host=NAME, peer=NAME."),
+        ]
+    ):
+        command = option(command)
+    return command
+
+
+def shared(command):
+    """Options of every command that predicts."""
+    for option in reversed(
+        [
+            click.option("--technique", "-t", "techniques", multiple=True, metavar="T[:knob=v,…]", help="A technique; repeat for several."),
+            click.option("--engine", metavar="E", help="Engine document (default: the machine's, mostly typical)."),
+            click.option("--prompt", type=Size(), default=1024, help="Prompt tokens (default 1024)."),
+            click.option("--output", type=Size(), default=256, help="Output tokens (default 256)."),
+            click.option("--context", type=Size(0), help="Cached tokens that a decode step sees (default: the prompt)."),
+            click.option("--batch", type=Size(), default=1, help="Sequences at once (default 1)."),
+            click.option("--devices", type=Size(), default=1, help="Devices, tensor parallel (default 1)."),
+            click.option(
+                "--set",
+                "sets",
+                multiple=True,
+                metavar="PATH=VALUE",
+                help="Override, e.g. hw.memory.dram.bandwidth=100GB/s, model.dims.L=16, tech.int4.format=awq.",
+            ),
+            click.option("--lang", type=click.Choice(["en", "ko"]), default="en"),
+        ]
+    ):
+        command = option(command)
+    return placement(command)
+
+
+def measured(command):
+    """Options of the commands that read measurements."""
+    kinds = ["single", "batched", "multi", "aggregate", "all"]
+    for option in reversed(
+        [
+            click.argument("files", nargs=-1, required=True, metavar="DATA..."),
+            click.option("--engine", metavar="E", help="Predict every row with this engine (default: by the tool that measured it)."),
+            click.option("--hw", "hardware", metavar="HW", help="The machine of rows that name none."),
+            click.option("--model", metavar="M", help="The model of rows that name none."),
+            click.option("--kind", type=click.Choice(kinds), help="One sequence, several, several devices … (default: all but aggregate)."),
+            click.option("--quality", metavar="AB", help="Only rows of these qualities."),
+            click.option("--by-class", is_flag=True, help="Predict from class and stated figures, never by names."),
+        ]
+    ):
+        command = option(command)
+    return command
