@@ -97,7 +97,7 @@ def shared(command):
             click.option("--output", type=Size(), default=256, help="Output tokens (default 256)."),
             click.option("--context", type=Size(0), help="Cached tokens that a decode step sees (default: the prompt)."),
             click.option("--batch", type=Size(), default=1, help="Sequences at once (default 1)."),
-            click.option("--devices", type=Size(), default=1, help="Devices, tensor parallel (default 1)."),
+            click.option("--devices", type=Size(), default=1, help="Devices, shared as the engine does (default 1)."),
             click.option(
                 "--set",
                 "sets",

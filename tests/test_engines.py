@@ -423,3 +423,24 @@ def test_operators_and_fixed_times_add_up_to_a_phase(engine, prompt):
         total = sum(row.expected_s for row in p.operators[phase]) + p.overheads[phase]
         assert total == pytest.approx(getattr(p, phase).expected_s, rel=1e-9)
     assert (p.overheads["decode"] > 0) == (engine != "rule-of-thumb")
+
+
+def test_an_operator_says_what_its_expected_time_is_bound_by():
+    """A deep cache on a processor: by peak rates the KV bytes are the bound, by the attention kernel's pace its arithmetic."""
+    p = costmodel.predict("llama-3-8b", "ryzen-7950x", engine="llama.cpp", context=16384, sets=("model.weights.format=q4_0",))
+    scores = next(r for r in p.operators["decode"] if r.role == "attn.scores")
+    assert (scores.regime, scores.expected_by) == ("memory", "compute")
+    near = costmodel.predict("llama-3-8b", "ryzen-7950x", engine="llama.cpp", context=64, sets=("model.weights.format=q4_0",))
+    assert p.tps.expected < 0.8 * near.tps.expected and p.decode.bytes < 1.6 * near.decode.bytes
+
+
+def test_devices_share_a_model_as_the_engine_does():
+    """llama.cpp splits by layers, which gives room and no speed; a technique that is named goes first."""
+    one, two, spread = (
+        costmodel.predict("llama-3-8b", "rtx3090", engine="llama.cpp", devices=n, techniques=t)
+        for n, t in ((1, ()), (2, ()), (2, ("tensor-parallel:ways=2",)))
+    )
+    assert two.runnable.meta["techniques"] == ["pipeline-parallel:stages=2,micro=1"]
+    assert two.tps.expected < one.tps.expected < spread.tps.expected
+    assert two.memory.weights_bytes == pytest.approx(one.memory.weights_bytes / 2)
+    assert costmodel.predict("llama-3-8b", "rtx3090", devices=2).runnable.meta["techniques"] == ["tensor-parallel:ways=2"]

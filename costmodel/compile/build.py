@@ -13,9 +13,11 @@ from .machine import Machine
 from .program import Program, compile_program
 from .proof import prove
 from .runnable import Runnable
-from .uses import Use, read_use
+from .uses import Use, read_use, spread_of
 
 DEFAULT_ENGINE = "rule-of-thumb"
+SPREAD = "tensor-parallel:ways"
+"""How several devices share a model where no engine says it."""
 
 
 class Case:
@@ -28,13 +30,13 @@ class Case:
         self.techniques, self.devices, self.sets = tuple(techniques), devices, tuple(sets)
 
 
-def load_uses(library: Library, techniques, sets, devices: int) -> list[Use]:
-    """Techniques in use; `devices` above one adds tensor parallelism unless it is given."""
+def load_uses(library: Library, techniques, sets, devices: int, spread_by: str = SPREAD) -> list[Use]:
+    """Techniques in use; `devices` above one adds the engine's way to spread a model unless one is given."""
     uses = [t.with_sets(sets) if isinstance(t, Use) else read_use(library, t, sets) for t in techniques]
     names = {u.name for u in uses}
     spread = next((u for u in uses if u.spec.doc.devices is not None), None)
     if devices > 1 and spread is None:
-        uses.append(read_use(library, f"tensor-parallel:ways={devices}"))
+        uses.append(read_use(library, f"{spread_by}={devices}"))
     elif devices > 1 and spread is not None and _spread(spread) != devices:
         raise problem(f"{devices} devices, but `{spread.text()}` spreads the model over another number", help="give one of the two")
     for path, _, mark in sets:
@@ -83,7 +85,9 @@ def build_with_files(case: Case, library: Library, free: dict | None = None) -> 
     model = load_spec(library, "model", case.model, tuple(sets.get("model", ())), "MODEL")
     hardware = load_spec(library, "hardware", case.hardware, tuple(sets.get("hw", ())), "--hw")
     engine = _engine(library, case.engine, hardware, tuple(sets.get("engine", ())))
-    uses = load_uses(library, case.techniques, sets.get("tech", ()), case.devices)
+    uses = load_uses(
+        library, case.techniques, sets.get("tech", ()), case.devices, spread_of(library, engine) if case.devices > 1 else SPREAD
+    )
     machine = Machine(compile_program(model, uses, library), hardware, engine, case.devices, free)
     if uses:
         compile_program(model, [], library)  # the base model's published figures hold, whatever a technique does to it
@@ -237,7 +241,8 @@ def _notes(machine: Machine) -> list[str]:
 
 
 def _not_modelled(machine: Machine) -> list[str]:
-    out = ["queueing and network time in TTFT", "thermal and power limits", "sampling and tokenisation"]
+    limits = "thermal limits" if machine.hardware.doc.power_limit else "thermal and power limits"
+    out = ["queueing and network time in TTFT", limits, "sampling and tokenisation"]
     for use in machine.program.uses:
         out += [f"{use.name}: {n}" for n in use.spec.doc.not_modelled]
     return out

@@ -112,3 +112,14 @@ def _checked(spec: Spec, name: str, knob, value, mark: Mark):
     if knob.range and not knob.range[0] <= value <= knob.range[1]:
         raise problem(f"knob `{name}`: {value} is outside {knob.range[0]:g} … {knob.range[1]:g}", mark, also=declared)
     return value
+
+
+def spread_of(library: Library, engine: Spec) -> str:
+    """How an engine shares a model among devices, as `technique:knob`. Raises :class:`SpecError` for a technique or knob that is none."""
+    name, _, knob = engine.doc.devices.partition(":")
+    mark = engine.mark("devices")
+    spec = library.load("technique", name, mark=mark)
+    if spec.doc.devices is None or knob not in spec.doc.knobs:
+        message = f"`{engine.doc.devices}` does not spread a model over devices"
+        raise SpecError(Problem(message, mark, "name a technique and its knob, such as `pipeline-parallel:stages`"))
+    return f"{spec.name}:{knob}"

@@ -49,6 +49,7 @@ LABELS: dict[str, dict] = {
         "time": "expected",
         "share": "share",
         "launches": "(launches and host)",
+        "other_bound": "* at what the engine reaches; full rates alone would say another",
     },
     "ko": {
         "on": "/",
@@ -93,6 +94,7 @@ LABELS: dict[str, dict] = {
         "time": "예상",
         "share": "비중",
         "launches": "(커널 실행과 호스트)",
+        "other_bound": "* 엔진이 내는 속도 기준. 최대 속도만 보면 다른 쪽이 한계",
     },
 }
 
@@ -196,7 +198,7 @@ def _operators(p, phase: str, t, columns: int) -> list[str]:
             scaled(r.flops),
             scaled(r.bytes, "B"),
             short(r.intensity),
-            t[r.regime],
+            t[r.regime] if r.expected_by == r.regime else t[r.expected_by] + "*",
             seconds(r.expected_s),
             f"{r.expected_s / total:.1%}",
         ]
@@ -205,7 +207,8 @@ def _operators(p, phase: str, t, columns: int) -> list[str]:
     if fixed:
         cells.append([t["launches"], "", "", "", "", "", seconds(fixed), f"{fixed / total:.1%}"])
     headers = [t["operator"], "", t["flops"], t["bytes"], t["intensity"], t["bound"], t["time"], t["share"]]
-    return text_table(headers, cells, columns, (1, 2, 3, 4, 6, 7)).splitlines()
+    lines = text_table(headers, cells, columns, (1, 2, 3, 4, 6, 7)).splitlines()
+    return [*lines, *wrap(t["other_bound"], columns)] if any(r.expected_by != r.regime for r in rows) else lines
 
 
 def _bullets(items: list[str], columns: int) -> list[str]:

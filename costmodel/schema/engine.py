@@ -145,4 +145,6 @@ class Engine(Doc, Settings):
     formats: dict[str, Settings] = {}
     """Settings by number format or family of formats, over those of a class."""
     tools: Tools | None = None
+    devices: str = "tensor-parallel:ways"
+    """The technique and knob by which several devices share a model, unless a technique says how."""
     buffers: Buffers | None = None

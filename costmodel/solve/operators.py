@@ -54,6 +54,7 @@ def _record(info, rows, passes, rates) -> Record:
     moved = {tier: share * total[1 if what == "weights" else 2] for (what, _, tier), share in shares.items()}
     least = {tier: share * total[6 if what == "weights" else 7] for (what, _, tier), share in shares.items()}
     compute = total[0] / peak if total[0] else 0.0
+    parts = [row_seconds(info, row, rates, M) for row, M in passes]
     memory = (size - sum(moved.values())) / bandwidth
     low = (total[6] + total[7] + total[3] - sum(least.values())) / bandwidth
     link = total[5] / rates[by] if total[5] else 0.0
@@ -76,5 +77,6 @@ def _record(info, rows, passes, rates) -> Record:
         attainable_flops=attainable(total[0], compute, memory),
         regime=regime_of(compute, memory, slow),
         floor_s=max([compute, low, link, *(size / rates[tier] for tier, size in least.items())]),
-        expected_s=repeat * sum(row_seconds(info, row, rates, M)[0] for row, M in passes),
+        expected_s=repeat * sum(part[0] for part in parts),
+        expected_by=regime_of(*(sum(part[i] for part in parts) for i in (1, 2, 3))),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from ..compile.uses import spread_of
 from ..folders import files_of
 from ..language.problem import Problem, SpecError, problem, suggest
 from ..library import FOLDERS, Library, Spec
@@ -184,6 +185,7 @@ def _format(library: Library, spec: Spec) -> list[Problem]:
 
 
 def _engine(library: Library, spec: Spec) -> list[Problem]:
+    spread_of(library, spec)
     return unused(library, spec) + _source(spec, ("efficiency",), "efficiency")
 
 

@@ -29,8 +29,7 @@ def run_of(library: Library, m: Measurement, engine: str | None = None, columns:
     hardware = hardware_of(library, m, columns)
     model = model_of(library, m, columns)
     used = engine or m.engine or engine_of(library, m) or hardware.doc.engine or "rule-of-thumb"
-    devices = m.devices or 1
-    case = Case(model, hardware, used, techniques_of(m, devices), devices if _ways(m, devices) else 1, _sets(library, used, m))
+    case = Case(model, hardware, used, techniques_of(m), m.devices or 1, _sets(library, used, m))
     return Run(case, hardware_class(library, m) or _class(library, hardware), used, kind_of(m))
 
 
@@ -69,19 +68,15 @@ def _engines(library: Library) -> list[Spec]:
     return kept
 
 
-def _ways(m: Measurement, devices: int) -> int:
-    found = _SPREAD.search(m.parallelism or "")
-    return devices if devices > 1 and not (found and (found.group(0).lower() == "layer split" or found.group(1).lower() == "pp")) else 0
-
-
-def techniques_of(m: Measurement, devices: int) -> tuple[str, ...]:
-    """Techniques of a run. Raises :class:`SpecError` for one that has no plain counterpart."""
-    found: list[str] = []
+def techniques_of(m: Measurement) -> tuple[str, ...]:
+    """Techniques of a run: how several devices share the model, where it says so. Raises :class:`SpecError` for others."""
     if m.technique:
         raise problem(f"technique `{m.technique[:40]}` is not told apart", m.source)
-    if devices > 1 and not _ways(m, devices):
-        found.append(f"pipeline-parallel:stages={devices}")
-    return tuple(found)
+    found = _SPREAD.search(m.parallelism or "")
+    if (m.devices or 1) == 1 or found is None:
+        return ()
+    by = "tensor-parallel:ways" if (found[1] or "").lower() in ("tp", "ep") else "pipeline-parallel:stages"
+    return (f"{by}={m.devices}",)
 
 
 def _sets(library: Library, engine: str, m: Measurement) -> tuple[str, ...]:
