@@ -199,7 +199,7 @@ def test_flash_attention_of_the_row_stands_over_the_engine():
         ({}, (), "single"),
         ({"batch": 8}, (), "batched"),
         ({"batch": 8, "notes": "micro-batch of 8"}, (), "single"),
-        ({"devices": 4, "parallelism": "TP4"}, (), "multi"),
+        ({"devices": 4, "parallelism": "TP4"}, ("tensor-parallel:ways=4",), "multi"),
         ({"devices": 2, "parallelism": "layer split"}, ("pipeline-parallel:stages=2",), "multi"),
         ({"devices": 2, "parallelism": "PP2"}, ("pipeline-parallel:stages=2",), "multi"),
         ({"tool": "throughput bench"}, (), "aggregate"),
@@ -208,7 +208,7 @@ def test_flash_attention_of_the_row_stands_over_the_engine():
 def test_devices_and_kinds(more, techniques, kind):
     run = run_of(library(), measurement(**more))
     assert (run.case.techniques, run.kind) == (techniques, kind)
-    assert run.case.devices == (4 if more.get("parallelism") == "TP4" else 1)
+    assert run.case.devices == more.get("devices", 1)
 
 
 @pytest.mark.parametrize(

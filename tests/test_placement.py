@@ -152,7 +152,7 @@ def test_large_passes_copy_the_weights_where_the_engine_does():
     slow, fast = (
         predict("llama-3.3-70b", "rtx4090", techniques=("gpu-layers:layers=40",), engine=e, sets=Q4) for e in ("rule-of-thumb", "llama.cpp")
     )
-    assert fast.ttft_s.expected < slow.ttft_s.expected / 5
+    assert fast.ttft_s.expected < slow.ttft_s.expected / 4  # attention of the host layers stays on the host
     rates, moved = fast.runnable.meta["rates"], fast.prefill.link_bytes
     assert fast.ttft_s.expected > moved / rates["host"]
     assert fast.prefill.floor_s >= fast.memory.tiers["host"]["weights_bytes"] * 0.9 / rates["host"]
