@@ -237,3 +237,11 @@ def test_list_shows_peaks_and_filters_by_quantities():
     assert {"class", "capacity", "bandwidth", "fp32", "fp16", "int8", "aliases"} <= set(rows[0])
     assert "rtx4090" in run("list", "hardware", "GeForce RTX 40")
     assert "bandwidth>500" in run("list", "hardware", "--filter", "bandwidth>500", code=2)
+
+
+def test_a_reserve_above_the_capacity_is_refused(tmp_path):
+    path = tmp_path / "box.yaml"
+    memory = "memory: {vram: {capacity: 24 GB, bandwidth: 900 GB/s, reserve: 30 GB}}"
+    path.write_text(f"schema: costmodel/hardware@1\nname: box\nextends: nvidia-geforce\ncompute: {{fp16: 100 TFLOP/s}}\n{memory}\n")
+    result = CliRunner().invoke(main, ["predict", "8b", "--hw", str(path)])
+    assert result.exit_code == 2 and "more than the capacity" in result.stderr

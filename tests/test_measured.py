@@ -472,7 +472,7 @@ def test_calibrate_writes_an_engine_that_predicts_as_reported(made, sheet, tmp_p
     kept = target.read_bytes()
     assert "--force" in run("calibrate", sheet, "--engine", made[0], "-o", target, code=2) and target.read_bytes() == kept
     run("calibrate", sheet, "--engine", made[0], "-o", target, "--force")
-    assert library().load_text("engine", target.read_text(), target).name == "fitted-calibrated"
+    assert library().load_text("engine", target.read_text(), target).name == "out"
 
 
 def test_calibrate_prints_a_document_that_can_be_read(made, sheet):
@@ -628,3 +628,10 @@ def test_decode_errors_of_families_that_the_fit_has_not_seen():
     pytest.importorskip("scipy")
     points = points_of(library(), public(), usable=lambda m, run, phase: phase == "decode" and run.kind == "single")
     targets_hold(decode_errors(left_out(points, lambda key: "typical.yaml" not in key)))
+
+
+def test_evaluate_of_nothing_that_can_be_told_is_an_error(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("model,hardware,decode_tok_s\nno-such,no-such,33\n")
+    result = CliRunner().invoke(main, ["evaluate", str(path)])
+    assert result.exit_code == 2 and "no measurement can be scored: no m" in result.stderr and not result.stdout

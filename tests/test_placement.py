@@ -315,3 +315,7 @@ def test_options_are_short_for_techniques():
     assert all("gpu-layers:layers=20" in str(row) for row in grid["rows"]) and len(grid["rows"]) == 2
     assert "not a number of layers" in run("predict", "8b", "--hw", "rtx4090", "-ngl", "some", code=2)
     run("check", "500", "--model", "8b", "--hw", "rtx4090", "-ngl", "5", code=1)
+
+
+def test_two_answers_to_where_the_experts_are_is_one_too_many():
+    assert "give one of the two" in run("predict", "gpt-oss-20b", "--hw", "rtx4060", "-cmoe", "-ncmoe", "3", code=2)

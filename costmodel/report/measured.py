@@ -7,6 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..folders import SUFFIXES
 from ..importers.document import slug
 from ..importers.measurements import Measurement, read_measurements
 from ..language.problem import Mark, Source, problem
@@ -53,6 +54,8 @@ def evaluation(chosen: Chosen, without_family: bool = False) -> tuple[list, list
         points = points_of(library(), rows, chosen.engine, chosen.columns, lambda m, run, phase: run.kind in chosen.kinds)
         return left_out(points), points.skipped, notes
     found, skipped = scored(library(), rows, chosen.engine, chosen.columns)
+    if skipped and not found:
+        raise problem(f"no measurement can be scored: {skipped[0]}")
     return [r for r in found if r["kind"] in chosen.kinds], skipped, notes
 
 
@@ -65,6 +68,8 @@ def calibrate(chosen: Chosen, output: str | None, name: str | None, force: bool)
     standing = {key: found[2].value for key, found in points.coefficients.items()}
     values = fit(points, standing_values(points.coefficients))
     engines = sorted({p.run.engine for p in points})
+    if name is None and output is not None and len(engines) == 1 and Path(output).suffix in SUFFIXES:
+        name = Path(output).stem
     names = {e: slug(name or f"{library().load('engine', e).name}-calibrated") for e in engines}
     made = {names[e]: document(e, points, values, chosen.files, names[e]) for e in engines}
     for called, text in made.items():

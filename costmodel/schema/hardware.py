@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from .common import ByteRate, Bytes, Doc, Dtype, FlopRate, Fraction, Ident, Part, Room, Seconds, Text, Watts
+from pydantic import model_validator
+
+from .common import ByteRate, Bytes, Doc, Dtype, FlopRate, Fraction, Ident, Part, Room, Seconds, Text, Watts, refuse
 
 Feature = Literal["sparse_2_4", "sparse_load"]
 
@@ -16,6 +18,12 @@ class Memory(Part):
     bandwidth: ByteRate
     reserve: Room | None = None
     """What the operating system and other programs keep of the capacity, beside the `usable` share."""
+
+    @model_validator(mode="after")
+    def _room_left(self):
+        if self.reserve and self.capacity is not None and self.reserve > self.capacity:
+            raise refuse(f"`reserve` ({self.reserve:,.0f} B) is more than the capacity ({self.capacity:,.0f} B)")
+        return self
 
 
 class Link(Part):

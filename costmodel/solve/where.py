@@ -10,6 +10,10 @@ def placed(techniques, sets, *, gpu_layers=None, cpu_moe=None, all_cpu_moe=False
     more = []
     if gpu_layers is not None and gpu_layers >= 0:
         more.append(f"gpu-layers:layers={gpu_layers}")
+    if all_cpu_moe and cpu_moe is not None:
+        from ..language.problem import problem
+
+        raise problem("`--cpu-moe` and `--n-cpu-moe` both say where the experts are", help="give one of the two")
     if all_cpu_moe or cpu_moe is not None:
         more.append("experts-on-host" if all_cpu_moe or cpu_moe < 0 else f"experts-on-host:layers={cpu_moe}")
     if kv_host:
