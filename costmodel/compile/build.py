@@ -13,7 +13,7 @@ from .machine import Machine
 from .program import Program, compile_program
 from .proof import prove
 from .runnable import Runnable
-from .uses import Use, read_use, spread_of
+from .uses import Use, read_use, schedule_knobs, spread_of
 
 DEFAULT_ENGINE = "rule-of-thumb"
 SPREAD = "tensor-parallel:ways"
@@ -74,12 +74,15 @@ def _engine(library: Library, given, hardware: Spec, sets: tuple) -> Spec:
     return load_spec(library, "engine", DEFAULT_ENGINE if given is None else given, sets, "--engine")
 
 
-def build(case: Case, library: Library, free: dict | None = None) -> Runnable:
-    """Compile a case. Raises :class:`SpecError`. Into `free` go the engine's coefficients, left as rates that a fit can vary."""
-    return build_with_files(case, library, free)[0]
+def build(case: Case, library: Library, free: dict | None = None, open: bool = False) -> Runnable:
+    """Compile a case. Raises :class:`SpecError`. Into `free` go the engine's coefficients, left as rates that a fit can vary.
+
+    `open` leaves the machine's rates and the schedule's knobs so that they can be varied too (see :class:`Machine`).
+    """
+    return build_with_files(case, library, free, open)[0]
 
 
-def build_with_files(case: Case, library: Library, free: dict | None = None) -> tuple[Runnable, set]:
+def build_with_files(case: Case, library: Library, free: dict | None = None, open: bool = False) -> tuple[Runnable, set]:
     """The runnable of a case, and every file that it was read from."""
     sets = parse_sets(case.sets)
     model = load_spec(library, "model", case.model, tuple(sets.get("model", ())), "MODEL")
@@ -88,7 +91,9 @@ def build_with_files(case: Case, library: Library, free: dict | None = None) -> 
     uses = load_uses(
         library, case.techniques, sets.get("tech", ()), case.devices, spread_of(library, engine) if case.devices > 1 else SPREAD
     )
-    machine = Machine(compile_program(model, uses, library), hardware, engine, case.devices, free)
+    for use in uses if open else ():
+        use.open = schedule_knobs(use.spec)
+    machine = Machine(compile_program(model, uses, library), hardware, engine, case.devices, free, open)
     if uses:
         compile_program(model, [], library)  # the base model's published figures hold, whatever a technique does to it
     children, files = _children(machine, case, library)
@@ -103,16 +108,16 @@ def _children(machine: Machine, case: Case, library: Library) -> tuple[dict[str,
     program = machine.program
     other = _decode_machine(machine, library)
     if other is not None:
-        children["decode"] = _child(Machine(program, other, machine.engine, case.devices), files)
+        children["decode"] = _child(Machine(program, other, machine.engine, case.devices, machine.free, machine.open), files)
         machine.notes.append(f"decode runs on {other.doc.label()}")
     if program.also is not None:
         entry = program.also
         draft = library.load("model", entry.node["model"], mark=entry.use.marks.get("draft", entry.mark))
         shared_uses = [u for u in program.uses if u.spec.doc.draft]
         compiled = compile_program(draft, shared_uses, library)
-        children["draft"] = _child(Machine(compiled, other or machine.hardware, machine.engine, case.devices), files)
+        children["draft"] = _child(Machine(compiled, other or machine.hardware, machine.engine, case.devices, machine.free, machine.open), files)
         if other is not None:
-            children["draft_prefill"] = _child(Machine(compiled, machine.hardware, machine.engine, case.devices), files)
+            children["draft_prefill"] = _child(Machine(compiled, machine.hardware, machine.engine, case.devices, machine.free, machine.open), files)
         used = ", ".join(u.name for u in shared_uses) or "none of the techniques"
         machine.notes.append(f"draft model: {draft.doc.label()}, with {used}")
     return children, files

@@ -22,7 +22,8 @@ class Emitter:
 
     def __init__(self, machine: Machine):
         self.machine = machine
-        self.coefs = {f"r[{name!r}]": name for name in machine.free or ()}  # expression over rates → variable
+        self.coefs = {f"r[{name!r}]": name for name in machine.left()}  # expression over rates → variable
+        self.scales = {"w": "w_scale", "k": "kv_scale"} if machine.open else {}
 
     def source(self, meta: dict, children: dict[str, str]) -> str:
         """The whole module."""
@@ -88,7 +89,7 @@ class Emitter:
     def row_lines(self, item: Placed, repeat: int) -> list[str]:
         """Statements of one row: add to the totals, then the row's time."""
         t = item.terms
-        lines = [f"{name}_ = {python(t[name])}" for name in ROW_TERMS if t[name] != Num(0) and name not in ("fw", "fk")]
+        lines = [f"{name}_ = {self.term(name, t[name])}" for name in ROW_TERMS if t[name] != Num(0) and name not in ("fw", "fk")]
         n = "" if repeat == 1 else f"{repeat} * "
         for name in ("f", "w", "k", "s", "a", "l"):
             if t[name] != Num(0):
@@ -111,6 +112,11 @@ class Emitter:
             lines.append(f"x += {n}({time})")
         return lines
 
+    def term(self, name: str, node: Node) -> str:
+        """The source of a row's term, times its scale on a machine that is left open."""
+        scale = self.scales.get(name)
+        return f"{scale} * ({python(node)})" if scale else python(node)
+
     def compulsory(self, item: Placed, n: str) -> list[str]:
         """Compulsory bytes: on the device (`fw`, `fk`), on the host (`hw`), streamed (`st`, per tier)."""
         lines = []
@@ -118,7 +124,7 @@ class Emitter:
             node, low = item.terms[var], item.terms[floor]
             if node == Num(0):
                 continue
-            low_text = f"{var}_" if low == node else python(low)
+            low_text = f"{var}_" if low == node else self.term(var, low)
             left = 1.0
             for key, share in item.streams.items():
                 if key.startswith(what + "@"):
@@ -228,7 +234,11 @@ class Emitter:
         fields = self.machine.program.fields
         values = ", ".join(python(fields[name].node) for name in PLAN[1:])
         batch = python(fields["batch"].node)
-        return f"def plan(prompt, output, context, batch):\n    batch = {batch}\n    return batch, {values}\n"
+        return f"def plan(prompt, output, context, batch{self.knobs()}):\n    batch = {batch}\n    return batch, {values}\n"
+
+    def knobs(self) -> str:
+        """Knobs that are left open, as arguments with their values."""
+        return "".join(f", {name}={value!r}" for use in self.machine.program.uses for name, value in use.open_knobs().items())
 
     def also(self) -> str:
         """T, S, R and repeat of the other model's steps beside each decode step."""
@@ -237,7 +247,7 @@ class Emitter:
             return "also = None\n"
         values = ", ".join(python(entry.node[n]) for n in ("T", "S", "R", "repeat"))
         batch = python(self.machine.program.fields["batch"].node)
-        return f"def also(prompt, output, context, batch):\n    batch = {batch}\n    return {values}\n"
+        return f"def also(prompt, output, context, batch{self.knobs()}):\n    batch = {batch}\n    return {values}\n"
 
     def coef_function(self) -> str:
         """Coefficients from rates."""

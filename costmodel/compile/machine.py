@@ -16,6 +16,8 @@ from .tuning import Tuning, held
 
 CHAIN = ("fp4", "fp6", "fp8", "int8", "fp16", "bf16", "tf32", "fp32")
 KINDS = ("weights", "kv", "state", "activations")
+SCALES = ("w_scale", "kv_scale")
+"""Rates of a machine that is left open: multiples of the bytes of weights and of KV."""
 TERM_NAMES = {
     "f": "flops",
     "w": "bytes.weights",
@@ -33,10 +35,14 @@ TERM_NAMES = {
 
 
 class Machine:
-    """A program bound to hardware and engine. `rates` are the numbers that a sweep may vary."""
+    """A program bound to hardware and engine. `rates` are the numbers that a sweep may vary.
 
-    def __init__(self, program: Program, hardware: Spec, engine: Spec, devices: int = 1, free: dict | None = None):
-        self.program, self.hardware, self.engine, self.devices = program, hardware, engine, devices
+    With `open`, what engines make of bandwidth and peak rates stays a formula of `bw` and `pk_…`, and weight and KV bytes
+    are multiplied by the rates `w_scale` and `kv_scale` (1), so that all of these can be varied after compiling.
+    """
+
+    def __init__(self, program: Program, hardware: Spec, engine: Spec, devices: int = 1, free: dict | None = None, open: bool = False):
+        self.program, self.hardware, self.engine, self.devices, self.open = program, hardware, engine, devices, open
         self.notes = list(program.notes)
         self.files = program.files | set(hardware.files) | set(engine.files)
         self.memory_name, self.memory = device_tier(hardware)
@@ -53,6 +59,7 @@ class Machine:
         self._check_hardware_needs()
         self.fixed = self.tuning("device").pass_overhead()
         self.rates |= {label: found.value for label, (*_, found) in (free or {}).items()}
+        self.rates |= dict.fromkeys(SCALES, 1.0) if open else {}
 
     def tuning(self, unit: str) -> Tuning:
         """The engine's settings on the device or on the host's processor."""
@@ -66,7 +73,7 @@ class Machine:
                 "layers": self.layers(),
                 "moe_layers": self.moe_layers(),
                 "latent_layers": self.latent_layers(),
-                "bandwidth": memory.bandwidth,
+                "bandwidth": Name("hram" if unit == "host" else "bw") if self.open else memory.bandwidth,
             }
             power, limit = self.hardware.doc.power, self.hardware.doc.power_limit
             throttle = held(limit / power) if power and limit and unit == "device" else 1
@@ -76,6 +83,11 @@ class Machine:
     def _class_of(self, processor: str) -> tuple[str, ...]:
         """The lineage of the host processor's class."""
         return self.program.library.load("hardware", processor, mark=self.hardware.mark("host", "processor")).lineage
+
+    def left(self) -> dict[str, float]:
+        """The rates that formulas may name, with their values."""
+        names = list(self.free or ())
+        return {n: self.rates[n] for n in ([*names, *self.rates] if self.open else names)}
 
     def setting(self, name: str) -> Any:
         """One setting of the engine on the device."""
@@ -154,7 +166,8 @@ class Machine:
         formats = width.labels if stores else ()
         wanted = (width.math if stores else None) or tuning.setting("math", "", formats) or "fp16"
         item.math = self._rate(wanted, item.unit, item.terms["f"] != Num(0))
-        peak = self.rates.get(("pk_" if item.unit == "device" else "hpk_") + item.math, 0)
+        rate = ("pk_" if item.unit == "device" else "hpk_") + item.math
+        peak = Name(rate) if self.open and rate in self.rates else self.rates.get(rate, 0)
         tokens = self._tokens(row)
         for field in (*KINDS, "compute", "link", "host"):
             name = _special(field, row, stores)

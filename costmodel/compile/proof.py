@@ -42,7 +42,7 @@ def prove(machine: Machine, source: str) -> Runnable:
 def _prove_efficiencies(machine: Machine) -> None:
     """An efficiency that depends on M must stay above zero."""
     overhead = machine.fixed
-    free = {label: found.value for label, (*_, found) in (machine.free or {}).items()}
+    free = machine.left()
     for M in (1, 2, 512, 10**6):
         if _wrong(overhead, {"M": M, **free}):
             raise SpecError(Problem(f"the fixed time of a pass {_wrong(overhead, {'M': M})} at M={M}", machine.engine.mark("overhead")))

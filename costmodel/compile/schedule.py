@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..language.formula import FormulaError, Node, parse
+from ..language.formula import FormulaError, Name, Node, parse
 from ..language.formula.fold import bind
 from ..language.problem import Mark, Problem, SpecError
-from .uses import Use
+from .uses import Use, open_name
 
 
 class Entry(NamedTuple):
@@ -67,8 +67,10 @@ def _given(schedule):
 
 
 def _bound(node: Node, use: Use, mark) -> Node:
+    left = {open_name(use.name, knob): use.spec.doc.knobs[knob].range for knob in use.open}
+    values = use.numbers() | {knob: Name(open_name(use.name, knob)) for knob in use.open}
     try:
-        return bind(node, use.numbers(), dict.fromkeys(("prompt", "output", "context", "batch"), (1, 2**40)))
+        return bind(node, values, dict.fromkeys(("prompt", "output", "context", "batch"), (1, 2**40)) | left)
     except FormulaError as error:
         raise SpecError(Problem(f"{use.name}: {error}", mark, error.help)) from None
 

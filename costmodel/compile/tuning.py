@@ -67,12 +67,12 @@ class Tuning:
                 return value
         return None
 
-    def efficiency(self, field: str, formats: tuple, bits: float = 16, peak: float = 0, tokens=None, math: str = "fp16") -> Node:
+    def efficiency(self, field: str, formats: tuple, bits: float = 16, peak: Node | float = 0, tokens=None, math: str = "fp16") -> Node:
         """Fraction of peak or bandwidth, over M alone; less by what a power limit takes."""
         found = self._efficiency(field, formats, bits, peak, tokens, math)
         return found if self.throttle == 1 or field in ("link", "host") else bind(Bin("*", Num(self.throttle), found), {}, BOUNDS)
 
-    def _efficiency(self, field: str, formats: tuple, bits: float, peak: float, tokens: Node | None, math: str) -> Node:
+    def _efficiency(self, field: str, formats: tuple, bits: float, peak: Node | float, tokens: Node | None, math: str) -> Node:
         """Fraction of peak or bandwidth at full power."""
         own = self.own.get(field, self.own.get(FALLBACK.get(field, field)))
         if own is not None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ..language.formula.nodes import Num
+import re
+
+from ..language.formula.nodes import Bin, Call, Name, Neg, Num, names
 from ..language.problem import Mark, Problem, Source, SpecError, problem, suggest
 from ..language.yamlread import parse
 from ..library import Library, Spec
@@ -11,10 +13,11 @@ from ..library import Library, Spec
 class Use:
     """A technique document with a value for every knob (`values`), and where each value was given (`marks`)."""
 
-    __slots__ = ("marks", "spec", "values")
+    __slots__ = ("marks", "open", "spec", "values")
 
     def __init__(self, spec: Spec, values: dict, marks: dict):
         self.spec, self.values, self.marks = spec, values, marks
+        self.open: tuple[str, ...] = ()  # knobs that stay names in the schedule
 
     @property
     def name(self) -> str:
@@ -24,6 +27,10 @@ class Use:
     def numbers(self) -> dict[str, Num]:
         """Numeric knobs as formula nodes."""
         return {k: Num(v) for k, v in self.values.items() if isinstance(v, (int, float)) and not isinstance(v, bool)}
+
+    def open_knobs(self) -> dict[str, float]:
+        """Names and values of the knobs that stay names in the schedule."""
+        return {open_name(self.name, knob): self.values[knob] for knob in self.open}
 
     def with_sets(self, sets: tuple) -> Use:
         """A copy with the `tech.<name>.<knob>` overrides that are meant for it."""
@@ -35,6 +42,31 @@ class Use:
         """Canonical spelling, with every knob."""
         given = ",".join(f"{k}={v}" for k, v in self.values.items() if v is not None)
         return f"{self.name}:{given}" if given else self.name
+
+
+def open_name(technique: str, knob: str) -> str:
+    """The name of a knob in a schedule where it is left open."""
+    return re.sub(r"\W", "_", f"knob_{technique}_{knob}")
+
+
+def schedule_knobs(spec: Spec) -> tuple[str, ...]:
+    """The number knobs of a technique that only its schedule uses: they can be varied after compiling."""
+    doc = spec.doc
+    elsewhere = set().union(*(_names_in(getattr(doc, field)) for field in type(doc).model_fields if field not in ("schedule", "knobs")))
+    return tuple(k for k, knob in doc.knobs.items() if knob.range is not None and k not in elsewhere)
+
+
+def _names_in(value) -> set[str]:
+    """Every symbol of the formulas in a part of a document."""
+    from pydantic import BaseModel
+
+    if isinstance(value, (Num, Name, Neg, Bin, Call)):
+        return names(value)
+    if isinstance(value, BaseModel):
+        value = [getattr(value, field) for field in type(value).model_fields]
+    if isinstance(value, dict):
+        value = list(value.values())
+    return set().union(*map(_names_in, value)) if isinstance(value, (list, tuple)) else set()
 
 
 def read_use(library: Library, text: str, sets: tuple = ()) -> Use:

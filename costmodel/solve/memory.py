@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from .either import is_open, least, most
 from .record import INFINITE, Record
-from .steps import edge_steps
+from .steps import drafts, edge_steps
 
 
 def memory_of(prediction) -> Record:
@@ -47,7 +48,7 @@ def device_lines(prediction, tokens: int, batch: int) -> dict:
     draft = 0
     if (
         prediction.runnable.also is not None
-        and prediction.runnable.also(prediction.prompt, prediction.output, prediction.context, batch)[3]
+        and drafts(prediction.runnable.also(prediction.prompt, prediction.output, prediction.context, batch)[3])
     ):
         other = prediction.runnable.draft
         draft = sum(other.meta["stored"].values()) + sum(other.held(plan[0], tokens))
@@ -66,7 +67,7 @@ def workspace(prediction, plan, unit: int = 0) -> float:
     steps = [[(plan[14], plan[9], plan[10], plan[11])]]
     if prediction.runnable.other is None:
         steps += edge_steps(plan)
-    return max(sum(_scratch(runnable, unit, *group) for group in groups) for groups in steps)
+    return most(*(sum(_scratch(runnable, unit, *group) for group in groups) for groups in steps))
 
 
 def _scratch(runnable, unit, B, T, S, R) -> float:
@@ -76,22 +77,22 @@ def _scratch(runnable, unit, B, T, S, R) -> float:
     """
     limit = runnable.meta["micro_batch"] or INFINITE
     hidden = 2 * B * T * runnable.meta["hidden"] * 2
-    B = min(B, limit)
-    part = max(1, min(T, limit / max(1, B)))
+    B = least(B, limit)
+    part = most(1, least(T, limit / most(1, B)))
     return hidden + runnable.scratch(B, part, S + T - part, R, B * part, B * R)[unit]
 
 
 def _held(runnable, plan, tokens: int) -> tuple:
     """KV, state, KV on host and disk, state on the host: of the batch, and of decodes that ride along with its prefill."""
     parts = runnable.held(plan[0], tokens)
-    if plan[5]:
+    if is_open(plan[5]) or plan[5]:
         parts = tuple(a + b for a, b in zip(parts, runnable.held(plan[5], plan[6]), strict=True))
     return (0, parts[1], 0, 0, parts[4]) if plan[15] else parts
 
 
 def _plan(prediction, tokens: int, batch: int):
     """The schedule with `tokens` per sequence: a prompt that fills the context grows and shrinks with it."""
-    if batch == prediction.batch and tokens == prediction.context + prediction.output:
+    if is_open(batch, tokens) or (batch == prediction.batch and tokens == prediction.context + prediction.output):
         return prediction.plan
     context = max(1, tokens - prediction.output)
     prompt = context if prediction.prompt == prediction.context else prediction.prompt
@@ -108,10 +109,10 @@ def lower_tiers(prediction, tokens: int, batch: int | None = None) -> dict:
     for tier, kv, held in (("host", host, state), ("disk", disk, 0)):
         weights = runnable.meta["stored"].get(tier, 0) * stages
         kv, held = kv * stages, held * stages
-        if weights or kv or held:
+        if is_open(weights, kv, held) or weights or kv or held:
             scratch = workspace(prediction, plan, 1) if tier == "host" and on_host else 0
             usable = runnable.meta["tiers"].get(tier)
-            fits = None if usable is None else weights + kv + held + scratch <= usable
+            fits = _within(weights + kv + held + scratch, usable)
             out[tier] = {
                 "weights_bytes": weights,
                 "kv_bytes": kv,
@@ -125,14 +126,19 @@ def lower_tiers(prediction, tokens: int, batch: int | None = None) -> dict:
     return out
 
 
+def _within(needed, usable) -> bool | None:
+    """Whether bytes fit; None where the capacity is unknown, or the bytes are a formula."""
+    return None if usable is None or is_open(needed) else needed <= usable
+
+
 def _prefill_machine(prediction) -> dict:
     """What the machine that only prefills holds: weights, the prompt's KV, workspace."""
     meta, plan = prediction.runnable.meta, prediction.plan
     kv, state = prediction.runnable.held(plan[0], prediction.prompt)[:2]
-    scratch = max(sum(_scratch(prediction.runnable, 0, *group) for group in groups) for groups in edge_steps(plan))
+    scratch = most(*(sum(_scratch(prediction.runnable, 0, *group) for group in groups) for groups in edge_steps(plan)))
     weights = meta["stored"].get("device", 0)
     total, usable = weights + kv + state + scratch, meta["usable"]
-    fits = None if usable is None else total <= usable
+    fits = _within(total, usable)
     lines = {"weights_bytes": weights, "kv_bytes": kv, "state_bytes": state, "workspace_bytes": scratch}
     return lines | {"capacity_bytes": usable, "fits": fits}
 

@@ -5,7 +5,9 @@ Seconds, bytes and FLOPs throughout. Meanings: docs/semantics.md.
 
 from __future__ import annotations
 
+from .either import is_open, most, ratio
 from .record import Record, attainable, once, regime_of, ridge_of
+from .steps import drafts
 
 
 class Prediction:
@@ -30,12 +32,12 @@ class Prediction:
     def decode_step(self, context: int):
         """One decode step at `context` cached tokens: totals as `step` gives them, draft steps included."""
         runnable = self.runnable
-        plan = self.plan if context == self.context else runnable.at(self.prompt, self.output, context, self.batch)
+        plan = self.plan if context is self.context or (not is_open(context) and context == self.context) else runnable.at(self.prompt, self.output, context, self.batch)
         total = self.decoder.one(plan[14], plan[9], plan[10], plan[11])
         if runnable.also is None:
             return total
         T, S, R, repeat = runnable.also(self.prompt, self.output, context, self.batch)
-        if not repeat:
+        if not drafts(repeat):
             return total
         extra = runnable.draft.one(plan[14], T, S, R)
         return tuple(x + repeat * y for x, y in zip(total, extra, strict=True))
@@ -96,15 +98,15 @@ class Prediction:
 
     def _span(self, floor: float, expected: float, which: str) -> Record:
         low, high = self.runnable.meta[which]
-        return Record(floor=floor, expected=expected, low=max(floor, expected / high), high=expected / low)
+        return Record(floor=floor, expected=expected, low=most(floor, expected / high), high=expected / low)
 
     @once
     def tps(self) -> Record:
         """Tokens per second and user, at `context`; `ceiling` is the floor's, `rule_of_thumb` bandwidth ÷ file size."""
         tpot = self.tpot_s
-        rule = self.decoder.meta["rates"]["bw"] / self.file_size if self.file_size else None
-        turn = _inverse
-        return Record(ceiling=turn(tpot.floor), expected=turn(tpot.expected), low=turn(tpot.high), high=turn(tpot.low), rule_of_thumb=rule)
+        rule = ratio(self.decoder.meta["rates"]["bw"], self.file_size)
+        ceiling, expected, low, high = (ratio(1, t) for t in (tpot.floor, tpot.expected, tpot.high, tpot.low))
+        return Record(ceiling=ceiling, expected=expected, low=low, high=high, rule_of_thumb=rule)
 
     @once
     def ttft_s(self) -> Record:
@@ -177,10 +179,6 @@ class Prediction:
         from .export import prediction_dict
 
         return prediction_dict(self)
-
-
-def _inverse(seconds: float) -> float | None:
-    return 1 / seconds if seconds else None
 
 
 def _ridge(runnable) -> float | None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from .either import is_open, most, sum_over, whole
+
 MAX_CHUNKS = 100_000
 
 
 def prefill_groups(plan) -> list[list[tuple]]:
     """The groups (B, T, S, R) of every prefill step, in order."""
     T, chunk = plan[1], _chunk(plan)
+    if is_open(T, chunk):
+        return [_whole_step(plan)]
     if chunk * MAX_CHUNKS < T:
         from ..language.problem import problem
 
@@ -18,12 +22,23 @@ def prefill_groups(plan) -> list[list[tuple]]:
 def edge_steps(plan) -> list[list[tuple]]:
     """The prefill steps that can need most memory: the first, the last and, as that may be short, the one before it."""
     T, chunk = plan[1], _chunk(plan)
+    if is_open(T, chunk):
+        return [_whole_step(plan)]
     last = (int(T) - 1) // chunk * chunk
     return [_chunk_step(plan, at) for at in sorted({0, max(0, last - chunk), last})]
 
 
+def _whole_step(plan) -> list[tuple]:
+    """The groups of a prefill in one step, as formulas. Raises NotImplementedError for chunks, whose number is not known."""
+    if is_open(plan[4]) or plan[4] or is_open(plan[5]) or plan[5]:
+        raise NotImplementedError("chunks of a prompt of unknown length")
+    return [(plan[0], plan[1], plan[2], plan[3])]
+
+
 def _chunk(plan) -> int:
     T, chunk = plan[1], plan[4]
+    if is_open(T, chunk):
+        return T
     return max(1, int(chunk)) if chunk and chunk < T else max(1, int(T))
 
 
@@ -43,10 +58,10 @@ def prefill_total(prediction):
     longest = total[8]
     for groups in steps[1:]:
         one = prefill_pass(runnable, groups)
-        longest = max(longest, one[8])
+        longest = most(longest, one[8])
         total = tuple(x + y for x, y in zip(total, one, strict=True))
     parts, stages = plan[7], plan[8]
-    if stages > 1:
+    if is_open(stages) or stages > 1:
         factor = (parts + stages - 1) / (parts * stages)
         total = (*total[:7], *(seconds * factor for seconds in total[7:]))
     return total, len(steps), longest, beside_prefill(prediction)
@@ -65,18 +80,20 @@ def prefill_pass(runnable, groups, c=None, chunk=None):
 
     total = one(T, S, R) if len(groups) == 1 else runnable.mixed(groups)
     size = _pass_tokens(groups, chunk or runnable.meta.get("chunk"))
-    if size >= T:
+    if size is T or (not is_open(size, T) and size >= T):
         return total
-    full = (int(T) - 1) // size
-    expected = one(int(T) - full * size, S + full * size, R)[8]
-    expected += sum_linear(lambda i: one(size, S + i * size, 0)[8], 0, full - 1)
-    return (*total[:8], max(expected, total[7]), *total[9:])
+    full = whole((whole(T) - 1) / size)
+    expected = one(whole(T) - full * size, S + full * size, R)[8]
+    expected = expected + sum_over(full, lambda i: one(size, S + i * size, 0)[8], sum_linear)
+    return (*total[:8], most(expected, total[7]), *total[9:])
 
 
 def _pass_tokens(groups, chunk) -> int:
     """Tokens of each sequence that the engine computes in one pass; all of them where it takes the step whole."""
     B, T, _, _ = groups[0]
-    return max(1, int(chunk // B)) if chunk and len(groups) == 1 else max(1, int(T))
+    if chunk and len(groups) == 1:
+        return most(1, whole(chunk / B))
+    return T if is_open(T) else max(1, int(T))
 
 
 def engine_passes(runnable, groups) -> list[list[tuple]]:
@@ -96,7 +113,7 @@ def beside_prefill(prediction) -> tuple[float, float]:
     if (
         runnable.also is not None
         and runnable.meta["draft_prefill"]
-        and runnable.also(prediction.prompt, prediction.output, prediction.context, prediction.batch)[3]
+        and drafts(runnable.also(prediction.prompt, prediction.output, prediction.context, prediction.batch)[3])
     ):
         one = runnable.draft_prefill.one(plan[0], plan[1], plan[2], 0)
         floor, expected = one[7], one[8]
@@ -104,6 +121,11 @@ def beside_prefill(prediction) -> tuple[float, float]:
         seconds = handoff_seconds(prediction)
         floor, expected = floor + seconds, expected + seconds
     return floor, expected
+
+
+def drafts(repeat) -> bool:
+    """Whether another model takes steps beside decode; True where how many is a formula."""
+    return is_open(repeat) or bool(repeat)
 
 
 def handoff_bytes(prediction) -> float:
@@ -132,6 +154,8 @@ def decode_total(prediction) -> float:
     Step times are piecewise linear in the context, so linear stretches are summed in closed form.
     """
     count = prediction.output - 1
+    if is_open(count):
+        return sum_over(count, lambda i: prediction.decode_step(prediction.context + i)[8] / prediction.plan[12], sum_linear)
     if count <= 0:
         return 0.0
     seconds: dict[int, float] = {}

@@ -1,0 +1,159 @@
+"""A prediction as formulas: the same solver, run on graph nodes in place of numbers."""
+
+from __future__ import annotations
+
+from ..compile.graph import Functions, Graph, Node
+from .memory import device_lines, lower_tiers
+from .prediction import Prediction
+
+WORKLOAD = ("prompt", "output", "context", "batch")
+
+
+class Traced:
+    """A compiled case on graph nodes; it stands in place of a :class:`Runnable` in a prediction.
+
+    `runnable` must be built with `open`. Rates, knobs and scales become inputs of the graph, under a prefix for the
+    machine that only decodes; `inputs` maps each to its value.
+    """
+
+    def __init__(self, runnable, graph: Graph, inputs: dict[str, float], prefix: str = ""):
+        self.graph, self.inputs = graph, inputs
+        self.functions = Functions(runnable.text, graph)
+        rates = {name: self._input(prefix + name, value) for name, value in runnable.meta["rates"].items()}
+        self.scale, self.kv_scale = (rates[n] for n in ("w_scale", "kv_scale"))
+        stored = {tier: size * self.scale for tier, size in runnable.meta["stored"].items()}
+        self.meta = {**runnable.meta, "rates": rates, "stored": stored, "file_size": runnable.meta["file_size"] * self.scale}
+        self.c = self.functions.call("coefs", rates)
+        self.knobs = {name: self._input(name, value) for name, value in self.functions.defaults("plan").items()}
+        other = runnable.other
+        self.other = None if other is None else Traced(other, graph, inputs, "decode_")
+        beside = "decode_" if other is not None else prefix
+        self.draft = None if runnable.draft is None else Traced(runnable.draft, graph, inputs, beside)
+        apart = runnable.draft_prefill is not runnable.draft
+        self.draft_prefill = Traced(runnable.draft_prefill, graph, inputs, prefix) if apart else self.draft
+        self.also = self._also if runnable.also is not None else None
+
+    def _input(self, name: str, value: float) -> Node:
+        self.inputs.setdefault(name, value)
+        return self.graph.input(name)
+
+    def step(self, *given) -> tuple:
+        """One pass, see :class:`Runnable`."""
+        return self.functions.call("step", *given)
+
+    def one(self, B, T, S, R) -> tuple:
+        """One pass of a single group."""
+        return self.step(B, T, S, R, B * T, B * R, self.c)
+
+    def mixed(self, groups) -> tuple:
+        """One pass over several groups. Raises NotImplementedError for more than one."""
+        if len(groups) > 1:
+            raise NotImplementedError("a pass over several groups")
+        return self.one(*groups[0])
+
+    def held(self, B, S) -> tuple:
+        """KV and state bytes by tier."""
+        kv, state, host, disk, host_state = self.functions.call("held", B, S)
+        return kv * self.kv_scale, state, host * self.kv_scale, disk * self.kv_scale, host_state
+
+    def scratch(self, *given) -> tuple:
+        """Workspace of one pass, on the device and on the host."""
+        return self.functions.call("scratch", *given)
+
+    def at(self, prompt, output, context, batch) -> tuple:
+        """The schedule's fields; unlike those of numbers they are not checked."""
+        return self.functions.call("plan", prompt, output, context, batch, **self.knobs)
+
+    def _also(self, prompt, output, context, batch) -> tuple:
+        return self.functions.call("also", prompt, output, context, batch, **self.knobs)
+
+
+class Formulas:
+    """The figures of a case as nodes of one graph: `prediction` on nodes, and `inputs` with the values that the case gives them."""
+
+    def __init__(self, runnable, prompt: int = 1024, output: int = 256, context: int | None = None, batch: int = 1):
+        self.graph = Graph()
+        self.inputs: dict[str, float] = dict(zip(WORKLOAD, (prompt, output, prompt if context is None else context, batch), strict=True))
+        self.runnable = Traced(runnable, self.graph, self.inputs)
+        self.prediction = Prediction(self.runnable, *(self.graph.input(name) for name in WORKLOAD))
+        self._known: dict[str, Node] = {}
+
+    def figure(self, name: str) -> Node:
+        """A figure by its name in :data:`FIGURES`. Raises KeyError for others, NotImplementedError where it has no formula."""
+        if name not in self._known:
+            self._known[name] = self.graph.node(FIGURES[name](self.prediction))
+        return self._known[name]
+
+
+def _bytes(total) -> Node:
+    return total[1] + total[2] + total[3] + total[4]
+
+
+def _line(name: str):
+    return lambda p: device_lines(p, p.context + p.output, p.batch)[name]
+
+
+def _total(p) -> Node:
+    return sum(device_lines(p, p.context + p.output, p.batch).values())
+
+
+def _fits(p) -> Node:
+    """1 where every tier holds what lies in it, 0 where one does not; without a stated capacity there is no answer."""
+    graph, usable = p.runnable.graph, p.decoder.meta["usable"]
+    if usable is None:
+        raise NotImplementedError("whether it fits a machine of unknown capacity")
+    holds = graph.make("<=", _total(p), usable)
+    for tier in lower_tiers(p, p.context + p.output).values():
+        needed = tier["weights_bytes"] + tier["kv_bytes"] + tier["state_bytes"] + tier.get("workspace_bytes", 0)
+        if tier["capacity_bytes"] is not None:
+            holds = graph.make("and", holds, graph.make("<=", needed, tier["capacity_bytes"]))
+    return graph.where(holds, 1, 0)
+
+
+def _regime(total):
+    """0 memory, 1 compute, 2 link, as `regime_of`."""
+    compute, memory, slow = total[9], total[10], total[11]
+    graph = next(x.graph for x in total if isinstance(x, Node))
+    return graph.where(graph.make(">", slow, graph.most(compute, memory)), 2, graph.where(graph.make(">=", compute, memory), 1, 0))
+
+
+REGIMES = ("memory", "compute", "link")
+"""What the numbers of a `regime` mean."""
+
+FIGURES = {
+    **{f"tps.{k}": lambda p, k=k: getattr(p.tps, k) for k in ("ceiling", "expected", "low", "high", "rule_of_thumb")},
+    **{f"tpot_s.{k}": lambda p, k=k: getattr(p.tpot_s, k) for k in ("floor", "expected", "low", "high")},
+    **{f"ttft_s.{k}": lambda p, k=k: getattr(p.ttft_s, k) for k in ("floor", "expected", "low", "high")},
+    "e2e_s.expected": lambda p: p.e2e_s.expected,
+    "itl_mean_s": lambda p: (p.e2e_s.expected - p.ttft_s.expected) / (p.output - 1),
+    "user_tps": lambda p: p.user_tps,
+    "system_tps": lambda p: p.system_tps,
+    "tokens_out": lambda p: p.tokens_out,
+    **{
+        f"{phase}.{name}": lambda p, total=total, made=made: made(total(p))
+        for phase, total in (("decode", lambda p: p._decode), ("prefill", lambda p: p._prefill[0]))
+        for name, made in {
+            "flops": lambda t: t[0],
+            "bytes": _bytes,
+            "intensity": lambda t: t[0] / _bytes(t),
+            "bytes_by.weights": lambda t: t[1],
+            "bytes_by.kv": lambda t: t[2],
+            "bytes_by.state": lambda t: t[3],
+            "bytes_by.activations": lambda t: t[4],
+            "floor_s": lambda t: t[7],
+            "expected_s": lambda t: t[8],
+            "compute_s": lambda t: t[9],
+            "memory_s": lambda t: t[10],
+            "link_s": lambda t: t[11],
+            "regime": _regime,
+        }.items()
+    },
+    "memory.weights_bytes": _line("weights"),
+    "memory.kv_bytes": _line("kv"),
+    "memory.state_bytes": _line("state"),
+    "memory.workspace_bytes": _line("workspace"),
+    "memory.draft_bytes": _line("draft"),
+    "memory.total_bytes": _total,
+    "memory.fits": _fits,
+}
+"""Figures that have formulas, by their paths in `predict`'s JSON (and `regime` as a number, see :data:`REGIMES`)."""
