@@ -115,9 +115,13 @@ def _children(machine: Machine, case: Case, library: Library) -> tuple[dict[str,
         draft = library.load("model", entry.node["model"], mark=entry.use.marks.get("draft", entry.mark))
         shared_uses = [u for u in program.uses if u.spec.doc.draft]
         compiled = compile_program(draft, shared_uses, library)
-        children["draft"] = _child(Machine(compiled, other or machine.hardware, machine.engine, case.devices, machine.free, machine.open), files)
+        children["draft"] = _child(
+            Machine(compiled, other or machine.hardware, machine.engine, case.devices, machine.free, machine.open), files
+        )
         if other is not None:
-            children["draft_prefill"] = _child(Machine(compiled, machine.hardware, machine.engine, case.devices, machine.free, machine.open), files)
+            children["draft_prefill"] = _child(
+                Machine(compiled, machine.hardware, machine.engine, case.devices, machine.free, machine.open), files
+            )
         used = ", ".join(u.name for u in shared_uses) or "none of the techniques"
         machine.notes.append(f"draft model: {draft.doc.label()}, with {used}")
     return children, files

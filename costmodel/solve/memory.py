@@ -46,9 +46,8 @@ def device_lines(prediction, tokens: int, batch: int) -> dict:
     plan = _plan(prediction, tokens, batch)
     kv, state = _held(runnable, plan, tokens)[:2]
     draft = 0
-    if (
-        prediction.runnable.also is not None
-        and drafts(prediction.runnable.also(prediction.prompt, prediction.output, prediction.context, batch)[3])
+    if prediction.runnable.also is not None and drafts(
+        prediction.runnable.also(prediction.prompt, prediction.output, prediction.context, batch)[3]
     ):
         other = prediction.runnable.draft
         draft = sum(other.meta["stored"].values()) + sum(other.held(plan[0], tokens))

@@ -32,7 +32,11 @@ class Prediction:
     def decode_step(self, context: int):
         """One decode step at `context` cached tokens: totals as `step` gives them, draft steps included."""
         runnable = self.runnable
-        plan = self.plan if context is self.context or (not is_open(context) and context == self.context) else runnable.at(self.prompt, self.output, context, self.batch)
+        plan = (
+            self.plan
+            if context is self.context or (not is_open(context) and context == self.context)
+            else runnable.at(self.prompt, self.output, context, self.batch)
+        )
         total = self.decoder.one(plan[14], plan[9], plan[10], plan[11])
         if runnable.also is None:
             return total

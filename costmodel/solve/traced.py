@@ -13,11 +13,11 @@ class Traced:
     """A compiled case on graph nodes; it stands in place of a :class:`Runnable` in a prediction.
 
     `runnable` must be built with `open`. Rates, knobs and scales become inputs of the graph, under a prefix for the
-    machine that only decodes; `inputs` maps each to its value.
+    machine that only decodes; `inputs` maps each to its value. Where `vary` is given, other inputs are numbers.
     """
 
-    def __init__(self, runnable, graph: Graph, inputs: dict[str, float], prefix: str = ""):
-        self.graph, self.inputs = graph, inputs
+    def __init__(self, runnable, graph: Graph, inputs: dict[str, float], vary: frozenset[str] | None = None, prefix: str = ""):
+        self.graph, self.inputs, self.vary = graph, inputs, vary
         self.functions = Functions(runnable.text, graph)
         rates = {name: self._input(prefix + name, value) for name, value in runnable.meta["rates"].items()}
         self.scale, self.kv_scale = (rates[n] for n in ("w_scale", "kv_scale"))
@@ -26,16 +26,16 @@ class Traced:
         self.c = self.functions.call("coefs", rates)
         self.knobs = {name: self._input(name, value) for name, value in self.functions.defaults("plan").items()}
         other = runnable.other
-        self.other = None if other is None else Traced(other, graph, inputs, "decode_")
+        self.other = None if other is None else Traced(other, graph, inputs, vary, "decode_")
         beside = "decode_" if other is not None else prefix
-        self.draft = None if runnable.draft is None else Traced(runnable.draft, graph, inputs, beside)
+        self.draft = None if runnable.draft is None else Traced(runnable.draft, graph, inputs, vary, beside)
         apart = runnable.draft_prefill is not runnable.draft
-        self.draft_prefill = Traced(runnable.draft_prefill, graph, inputs, prefix) if apart else self.draft
+        self.draft_prefill = Traced(runnable.draft_prefill, graph, inputs, vary, prefix) if apart else self.draft
         self.also = self._also if runnable.also is not None else None
 
-    def _input(self, name: str, value: float) -> Node:
+    def _input(self, name: str, value: float) -> Node | float:
         self.inputs.setdefault(name, value)
-        return self.graph.input(name)
+        return self.graph.input(name) if self.vary is None or name in self.vary else value
 
     def step(self, *given) -> tuple:
         """One pass, see :class:`Runnable`."""
@@ -69,14 +69,21 @@ class Traced:
 
 
 class Formulas:
-    """The figures of a case as nodes of one graph: `prediction` on nodes, and `inputs` with the values that the case gives them."""
+    """The figures of a case as nodes of one graph: `prediction` on nodes, and `inputs` with the values that the case gives them.
 
-    def __init__(self, runnable, prompt: int = 1024, output: int = 256, context: int | None = None, batch: int = 1):
+    `runnable` is built with `open`. Where `vary` names inputs, only those stay open; of the others the numbers are used.
+    """
+
+    def __init__(self, runnable, prompt: int = 1024, output: int = 256, context: int | None = None, batch: int = 1, *, vary=None):
         self.graph = Graph()
         self.inputs: dict[str, float] = dict(zip(WORKLOAD, (prompt, output, prompt if context is None else context, batch), strict=True))
-        self.runnable = Traced(runnable, self.graph, self.inputs)
-        self.prediction = Prediction(self.runnable, *(self.graph.input(name) for name in WORKLOAD))
+        self.vary = None if vary is None else frozenset(vary)
+        self.runnable = Traced(runnable, self.graph, self.inputs, self.vary)
+        self.prediction = Prediction(self.runnable, *(self._given(name) for name in WORKLOAD))
         self._known: dict[str, Node] = {}
+
+    def _given(self, name: str):
+        return self.graph.input(name) if self.vary is None or name in self.vary else self.graph.const(self.inputs[name])
 
     def figure(self, name: str) -> Node:
         """A figure by its name in :data:`FIGURES`. Raises KeyError for others, NotImplementedError where it has no formula."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from .nodes import ARITHMETIC, Node, needed
 
@@ -31,20 +31,22 @@ def _value(node: Node, point: Mapping[str, float], table: dict[int, float]) -> f
     if node.op == "where":
         return table[node.args[1 if table[node.args[0].id] else 2].id]
     if node.op == "sum":
-        return math.fsum(_body(node, i, point, table)[node.args[1].id] for i in range(int(table[node.args[0].id])))
+        return math.fsum(local[node.args[1].id] for local in _turns(node, point, table))
     try:
         return ARITHMETIC[node.op](*(table[a.id] for a in node.args))
     except (ZeroDivisionError, ValueError, OverflowError):
         return math.nan  # a dead branch of a `where`, or no value
 
 
-def _body(node: Node, index: int, point: Mapping[str, float], table: dict[int, float]) -> dict[int, float]:
-    """The values of what a sum adds, for one index."""
+def _turns(node: Node, point: Mapping[str, float], table: dict[int, float]) -> Iterator[dict[int, float]]:
+    """The values of all nodes in each turn of a sum (one dict, which the next turn overwrites)."""
     inner = [n for n in needed(node.args[1:]) if node.value in n.deps]
-    local = dict(table)
-    for n in inner:
-        local[n.id] = _value(n, {**point, node.value: index}, local)
-    return local
+    local, given = dict(table), dict(point)
+    for index in range(int(table[node.args[0].id])):
+        given[node.value] = index
+        for n in inner:
+            local[n.id] = _value(n, given, local)
+        yield local
 
 
 def gradient(output: Node, point: Mapping[str, float]) -> dict[str, float]:
@@ -67,9 +69,8 @@ def _backward(order: list[Node], slopes: dict[int, float], point: Mapping, table
                 found[node.value] += slope
         elif node.op == "sum":
             inner = needed(node.args[1:])
-            for i in range(int(table[node.args[0].id])):
-                local = _body(node, i, point, table)
-                _backward(inner, {node.args[1].id: slope}, {**point, node.value: i}, local, found)
+            for local in _turns(node, point, table):
+                _backward(inner, {node.args[1].id: slope}, point, local, found)
         else:
             for arg, part in zip(node.args, _slopes(node, [table[a.id] for a in node.args], table[node.id]), strict=True):
                 if part:

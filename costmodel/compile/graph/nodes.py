@@ -124,6 +124,8 @@ class Graph:
         condition, value, other = map(self.node, (condition, value, other))
         if condition.op == "const":
             return value if condition.value else other
+        if condition.op in (">", ">=") and condition.args == (value, other):
+            return self.make("max", value, other)
         return value if value is other else self._node("where", (condition, value, other))
 
     def most(self, *values) -> Node:

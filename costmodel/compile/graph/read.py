@@ -30,7 +30,9 @@ class Functions:
         """What a function returns, as nodes. Arguments are nodes, numbers, a tuple of them, or a mapping; extra names are dropped."""
         function = self.found[name]
         arguments = [a.arg for a in function.args.args]
-        scope: dict = dict(zip(arguments[len(arguments) - len(function.args.defaults) :], map(self._constant, function.args.defaults), strict=True))
+        scope: dict = dict(
+            zip(arguments[len(arguments) - len(function.args.defaults) :], map(self._constant, function.args.defaults), strict=True)
+        )
         scope |= dict(zip(arguments, given, strict=False)) | {k: v for k, v in named.items() if k in arguments}
         return _Run(self.graph, scope).body(function.body)
 

@@ -5,8 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from .nodes import Node
+from .nodes import ARITHMETIC, Node
 from .order import Layout
+
+_NUMPY = {
+    "max": "maximum",
+    "min": "minimum",
+    "where": "where",
+    "ceil": "ceil",
+    "floor": "floor",
+    "log2": "log2",
+    "sqrt": "sqrt",
+    "and": "logical_and",
+    "or": "logical_or",
+}
 
 
 class Writer:
@@ -89,9 +101,14 @@ class NumPy(Writer):
         """A sum over an index: as many turns as the largest count, each counted where it is below its own."""
         count, var = self.expression(node.args[0]), self.name(node)
         several = bool(node.args[0].deps & self.layout.axes)
-        body = [n for n in self.layout.inner(node)]
+        body = list(self.layout.inner(node))
         lines = [f"    {var} = 0.0", f"    for {node.value} in range(_turns({count})):"]
-        lines += [f"        {self.name(n)}_ = {self.expression(n, True)}" if n is body[-1] else f"        {self.name(n)} = {self.expression(n, True)}" for n in body]
+        lines += [
+            f"        {self.name(n)}_ = {self.expression(n, True)}"
+            if n is body[-1]
+            else f"        {self.name(n)} = {self.expression(n, True)}"
+            for n in body
+        ]
         added = f"{self.name(body[-1])}_"
         lines.append(f"        {var} = {var} + " + (f"_where({node.value} < {count}, {added}, 0.0)" if several else added))
         return lines
@@ -155,13 +172,7 @@ def numpy_function(source: str):
     def turns(count) -> int:
         return max(0, int(np.max(count)))
 
-    space = {
-        **{f"_{name}": getattr(np, made) for name, made in (("max", "maximum"), ("min", "minimum"), ("where", "where"), ("ceil", "ceil"), ("floor", "floor"), ("log2", "log2"), ("sqrt", "sqrt"), ("and", "logical_and"), ("or", "logical_or"))},
-        "_turns": turns,
-        "ceil": math.ceil,
-        "floor": math.floor,
-        "log2": math.log2,
-        "sqrt": math.sqrt,
-    }  # fmt: skip
+    space = {f"_{name}": getattr(np, made) for name, made in _NUMPY.items()} | {"_turns": turns}
+    space |= {name: ARITHMETIC[name] for name in ("ceil", "floor", "log2", "sqrt")}
     exec(compile(source, "<costmodel sweep>", "exec"), space)  # our own emitted source, see docs/design.md
     return space["run"]
