@@ -1,0 +1,27 @@
+"""The site: `sphinx-build -W docs build/site` (extra `docs`). Pages of techniques, kinds and the library are made first, see `_ext`."""
+
+import sys
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).parent / "_ext"), str(Path(__file__).parent.parent)]
+
+project = "costmodel"
+author = "the costmodel authors"
+copyright = author
+extensions = ["myst_parser", "mathml", "made", "outside"]
+root_doc = "index"
+exclude_patterns = ["_*"]
+
+myst_enable_extensions = ["dollarmath"]
+myst_dmath_double_inline = False
+myst_heading_anchors = 6
+suppress_warnings = ["misc.highlighting_failure"]  # documents that are refused are no YAML, and are shown as they are
+
+html_theme = "furo"
+html_title = "costmodel"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_math_renderer = "mathml"
+html_copy_source = False
+html_show_sphinx = False
+html_last_updated_fmt = None
