@@ -12,7 +12,7 @@ extensions = ["myst_parser", "mathml", "made", "outside"]
 root_doc = "index"
 exclude_patterns = ["_*"]
 
-myst_enable_extensions = ["dollarmath"]
+myst_enable_extensions = ["attrs_inline", "dollarmath"]
 myst_dmath_double_inline = False
 myst_heading_anchors = 6
 suppress_warnings = ["misc.highlighting_failure"]  # documents that are refused are no YAML, and are shown as they are

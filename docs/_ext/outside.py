@@ -22,6 +22,7 @@ PAGES = {
     "benchmarks/README.md": "project/benchmarks.md",
 }
 _LINK = re.compile(r"(\]\()([^)\s#:]+)((?:#[^)\s]*)?\))")
+_RULE = re.compile(r"(?<![\w\[*-])R(\d{1,2})\b(?![\w\]])")
 _CODE = re.compile(r"(^```.*?^```[ \t]*$|`[^`\n]*`)", re.M | re.S)
 
 
@@ -49,9 +50,18 @@ def with_reference(text: str) -> str:
     return text
 
 
+def with_rules(text: str, page: str) -> str:
+    """Citations of rules as links to them; on their own page, rules get anchors (`#r7`)."""
+    if page == "semantics":
+        text = re.sub(r"^- \*\*R(\d+)\*\*", r"- [**R\1**]{#r\1}", text, flags=re.M)
+    place = "" if page == "semantics" else "../" * page.count("/") + "semantics.md"
+    return "".join(part if i % 2 else _RULE.sub(rf"[R\1]({place}#r\1)", part) for i, part in enumerate(_CODE.split(text)))
+
+
 def _read(app, page: str, content: list[str]) -> None:
     if "/" not in page:
         content[0] = moved(content[0], "docs", f"{page}.md")
+    content[0] = with_rules(content[0], page)
     if page == "language":
         content[0] = with_reference(content[0])
 

@@ -22,7 +22,7 @@ def pages() -> dict[str, str]:
 
 def engines() -> str:
     """Every engine: formulas, coefficients where they are stated, sources."""
-    intro = "Engines say what share of a machine's rates is reached ([R47](../semantics.md), [fields](../reference/engine.md)). "
+    intro = "Engines say what share of a machine's rates is reached (R47, [fields](../reference/engine.md)). "
     intro += "An engine with a parent shows what differs from it. How the values were fitted: [accuracy](../accuracy.md).\n"
     return page("Engines", intro, *(engine(n) for n in library().usable("engine")))
 

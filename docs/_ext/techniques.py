@@ -77,7 +77,7 @@ def requirements(doc) -> str:
     need = doc.requires
     lines = [f"{what}: {code(given)}" for what, given in (
         ("dims of the model", need.dims),
-        ("operators of a role (any of)" if len(need.roles) > 1 else "operators of role", need.roles),
+        ("operators of role", need.roles),
         ("features of the device", need.features),
         ("links of the machine", need.links),
     ) if given]  # fmt: skip
