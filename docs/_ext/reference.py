@@ -31,7 +31,9 @@ def kind_page(kind: str) -> str:
     schema = schema_of(kind)
     parts = schema.get("definitions", {})
     used = _reached(schema, parts)
-    intro = f"{plain(model_of(kind).__doc__ or '')}\n\nFields as the schema states them, beside the [header](index.md) that every kind has; "
+    intro = (
+        f"{plain(model_of(kind).__doc__ or '')}\n\nFields as the schema states them, beside the [header](index.md) that every kind has; "
+    )
     intro += f"[explained with examples]({explained(kind)}). `costmodel schema {kind}` prints the JSON Schema.\n"
     own = [part_section(name, parts[name]) for name in sorted(used)]
     return page(kind, intro, section("Fields", fields(schema, leave=HEADER)), *own)

@@ -84,7 +84,11 @@ def _placed(p) -> str:
     tier = f"tier `{p.tier}`" + (", a knob" if p.tier not in ("host", "disk") else "")
     source = " of what lies on the host" if p.of == "host" else ""
     head = f"{p.what}{source} to {tier}, {verb}"
-    given = [("share", p.share), ("layers from the first", p.layers), ("share of what is in no layer", p.rest if p.layers is not None else None)]
+    given = [
+        ("share", p.share),
+        ("layers from the first", p.layers),
+        ("share of what is in no layer", p.rest if p.layers is not None else None),
+    ]
     return f"{head}:\n\n" + "".join(f"- {k}: ${latex(n)}$\n" for k, n in given if n is not None)
 
 
