@@ -77,15 +77,8 @@ def of_case(case: dict, without, with_it) -> str:
 def words(values: list[float], p) -> list[str]:
     """The figures of a line, with units."""
     room = scaled(values[2], "B") + ("" if p.memory.fits is not False else " (does not fit)")
-    return [
-        scaled(values[0], "B"),
-        scaled(values[1], "B"),
-        cell(room),
-        seconds(values[3]),
-        seconds(values[4]),
-        short(values[5]),
-        short(values[6]),
-    ]
+    times = [seconds(v) for v in values[3:5]]
+    return [scaled(values[0], "B"), scaled(values[1], "B"), cell(room), *times, *map(short, values[5:])]
 
 
 def ratio(before: float, after: float) -> str:
