@@ -20,6 +20,11 @@ def pages() -> dict[str, str]:
     }
 
 
+def links(kind: str) -> str:
+    """Where the fields of a kind are."""
+    return f"[Fields](../reference/{kind}.md), [explained](../language.md#{kind}).\n"
+
+
 def engines() -> str:
     """Every engine: formulas, coefficients where they are stated, sources."""
     intro = "Engines say what share of a machine's rates is reached (R47, [fields](../reference/engine.md)). "
@@ -81,7 +86,7 @@ def formulas(doc, parent) -> str:
 def formats() -> str:
     """Number formats by family."""
     rows = [[f"`{r['name']}`", plain(r["title"]), r["bits"], r["family"]] for r in rows_of("format", None)]
-    intro = "Bits per weight with scales; a *mix* gives roles different formats. [Fields](../reference/format.md), [explained](../language.md#format).\n"
+    intro = "Bits per weight with scales; a *mix* gives roles different formats. " + links("format")
     return page("Number formats", intro, table(["name", "title", "bits", "family"], rows, (2,)))
 
 
@@ -89,7 +94,7 @@ def hardware() -> str:
     """Machines by class."""
     rows = rows_of("hardware", None)
     intro = "Peak rates are dense, in FLOP/s. Every figure has a source in its document; an *assumed* one is marked in predictions. "
-    intro += "[Fields](../reference/hardware.md), [explained](../language.md#hardware).\n"
+    intro += links("hardware")
     parts = [machines(c, [r for r in rows if r["class"] == c["name"]]) for c in classes()]
     others = [r for r in rows if r["class"] not in {c["name"] for c in classes()}]
     return page("Hardware", intro, *parts, machines({"name": "other", "title": "Variants of these"}, others))
@@ -132,5 +137,5 @@ def models() -> str:
         ]
         for r in rows_of("model", None)
     ]
-    intro = "Parameters are counted from the document and checked against the published number. [Fields](../reference/model.md), [explained](../language.md#model).\n"
+    intro = "Parameters are counted from the document and checked against the published number. " + links("model")
     return page("Models", intro, table(["name", "title", "parameters", "active", "context", "format", "kind"], lines, (2, 3, 4)))

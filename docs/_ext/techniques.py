@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from effects import effect, figures, predicted, ratio
+from effects import effect, figures, predicted, ratio, workload_words
 from marks import bullets, code, page, plain, section, source_lines, table
 from rewrites import rewrite, schedule
 
@@ -100,7 +100,7 @@ def index(names: list[str]) -> str:
     return page(
         "Techniques",
         "Each page has the formulas that a technique rewrites and what it changes in a few cases. "
-        f"Here: ratios for `{model}` on `{hardware}`, prompt and context 8,192, batch 1; empty where it is refused or does nothing there.\n",
+        f"Here: ratios for `{model}` on `{hardware}`; empty where it is refused or changes nothing. {workload_words()}",
         table(head, rows, (2, 3, 4, 5)),
         "```{toctree}\n:hidden:\n\n" + "\n".join(names) + "\n```\n",
     )
