@@ -17,6 +17,8 @@ myst_dmath_double_inline = False
 myst_heading_anchors = 6
 suppress_warnings = ["misc.highlighting_failure"]  # documents that are refused are no YAML, and are shown as they are
 
+smartquotes = False  # options start with two dashes
+
 html_theme = "furo"
 html_title = "costmodel"
 html_static_path = ["_static"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from marks import cell, code, plain, table
+from marks import code, plain, table
 
 import costmodel
 from costmodel.language.problem import SpecError
@@ -69,16 +69,17 @@ def of_case(case: dict, without, with_it) -> str:
     """One case's table: without, with, and the ratio."""
     a, b = figures(without), figures(with_it)
     command = f"costmodel predict {case['model']} --hw {case['hardware']} --prompt {cases()['workload']['prompt']}"
-    rows = [["without", *words(a, without)], ["with", *words(b, with_it)], ["ratio", *(ratio(x, y) for x, y in zip(a, b, strict=True))]]
+    rows = [["without", *words(a)], ["with", *words(b)], ["ratio", *(ratio(x, y) for x, y in zip(a, b, strict=True))]]
     given = "".join(f" --technique {t}" for t in case.get("techniques", ()))
-    return f"**{plain(case['title'])}** ({code(command + given)})\n\n{table(HEAD, rows, tuple(range(1, 8)))}"
+    short_of = [k for k, p in (("without", without), ("with", with_it)) if p.memory.fits is False]
+    note = f"\nDoes not fit: {' and '.join(short_of)} it.\n" if short_of else ""
+    return f"**{plain(case['title'])}** ({code(command + given)})\n\n{table(HEAD, rows, tuple(range(1, 8)))}{note}"
 
 
-def words(values: list[float], p) -> list[str]:
+def words(values: list[float]) -> list[str]:
     """The figures of a line, with units."""
-    room = scaled(values[2], "B") + ("" if p.memory.fits is not False else " (does not fit)")
     times = [seconds(v) for v in values[3:5]]
-    return [scaled(values[0], "B"), scaled(values[1], "B"), cell(room), *times, *map(short, values[5:])]
+    return [scaled(values[0], "B"), scaled(values[1], "B"), scaled(values[2], "B"), *times, *map(short, values[5:])]
 
 
 def ratio(before: float, after: float) -> str:

@@ -8,6 +8,7 @@ from html import escape
 from latex2mathml.converter import convert
 from sphinx.errors import ExtensionError
 
+_LETTER = re.compile("<mi>(.)</mi>")
 _LETTERS = re.compile(r'(?:<mi mathvariant="normal">[^<]*</mi>){2,}')
 
 
@@ -20,6 +21,7 @@ def mathml(latex: str, display: str = "inline") -> str:
     if "\\" in made:
         raise ExtensionError(f"a command that is not known in {latex!r}")
     made = _LETTERS.sub(lambda m: f"<mi>{re.sub('<[^>]*>', '', m[0])}</mi>", made)
+    made = _LETTER.sub(r'<mi mathvariant="normal" class="letter">\1</mi>', made)  # else a font with mathematical letters is needed
     return made.replace("<math ", f'<math alttext="{escape(latex.strip())}" ', 1)
 
 

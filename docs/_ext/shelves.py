@@ -9,6 +9,8 @@ from costmodel.language.formula.latex import latex
 from costmodel.report.listing import PEAKS, classes, rows_of
 from costmodel.sizes import billions, capacity, scaled
 
+RATES = [p for p in PEAKS if p != "bf16"]
+
 
 def pages() -> dict[str, str]:
     """One page a shelf."""
@@ -93,7 +95,8 @@ def formats() -> str:
 def hardware() -> str:
     """Machines by class."""
     rows = rows_of("hardware", None)
-    intro = "Peak rates are dense, in FLOP/s. Every figure has a source in its document; an *assumed* one is marked in predictions. "
+    intro = "Peak rates are dense, in FLOP/s; of a machine without fp16 the rate of bf16. Every figure has a source in its document; "
+    intro += "an *assumed* one is marked in predictions. "
     intro += links("hardware")
     parts = [machines(c, [r for r in rows if r["class"] == c["name"]]) for c in classes()]
     others = [r for r in rows if r["class"] not in {c["name"] for c in classes()}]
@@ -106,16 +109,16 @@ def machines(group: dict, rows: list[dict]) -> str:
         [
             f"`{r['name']}`",
             plain(r["title"]),
-            code(r["aliases"]),
             capacity(r["capacity"]) if r["capacity"] else "",
             f"{r['bandwidth'] / 1e9:,.0f} GB/s",
-            *(scaled(r[p]) if r[p] else "" for p in PEAKS),
+            *(scaled(rate) if (rate := r[p] or (r["bf16"] if p == "fp16" else None)) else "" for p in RATES),
             evidence(r["name"]),
+            code(r["aliases"]),
         ]
         for r in rows
     ]
-    head = ["name", "title", "aliases", "memory", "bandwidth", *PEAKS, "evidence"]
-    return section(plain(group["title"]), f"`{group['name']}`", table(head, lines, tuple(range(3, 5 + len(PEAKS))))) if lines else ""
+    head = ["name", "title", "memory", "bandwidth", *RATES, "evidence", "aliases"]
+    return section(plain(group["title"]), f"`{group['name']}`", table(head, lines, tuple(range(2, 4 + len(RATES))))) if lines else ""
 
 
 def evidence(name: str) -> str:

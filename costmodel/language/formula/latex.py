@@ -5,7 +5,7 @@ from __future__ import annotations
 from .nodes import COMPARISONS, Bin, Call, Name, Neg, Node, Num
 
 _LEVEL = {"or": 1, "and": 2, "+": 4, "-": 4, "*": 5, "/": 7, "**": 7} | dict.fromkeys(COMPARISONS, 3)
-_SIGN = {"*": r"\cdot", "<=": r"\le", ">=": r"\ge", "==": "=", "!=": r"\ne", "and": r"\land", "or": r"\lor"}
+_SIGN = {"*": r"\cdot", "<=": r"\le", ">=": r"\ge", "==": "=", "!=": r"\ne", "and": r"\text{ and }", "or": r"\text{ or }"}
 _CALL = {
     "min": r"\min\left({0}\right)",
     "max": r"\max\left({0}\right)",
