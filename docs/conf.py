@@ -8,7 +8,7 @@ sys.path[:0] = [str(Path(__file__).parent / "_ext"), str(Path(__file__).parent.p
 project = "costmodel"
 author = "the costmodel authors"
 copyright = author
-extensions = ["myst_parser", "mathml", "made", "outside"]
+extensions = ["myst_parser", "mathml", "made", "outside", "offline"]
 root_doc = "index"
 exclude_patterns = ["_*"]
 

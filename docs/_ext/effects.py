@@ -71,8 +71,9 @@ def of_case(case: dict, without, with_it) -> str:
     command = f"costmodel predict {case['model']} --hw {case['hardware']} --prompt {cases()['workload']['prompt']}"
     rows = [["without", *words(a)], ["with", *words(b)], ["ratio", *(ratio(x, y) for x, y in zip(a, b, strict=True))]]
     given = "".join(f" --technique {t}" for t in case.get("techniques", ()))
-    short_of = [k for k, p in (("without", without), ("with", with_it)) if p.memory.fits is False]
-    note = f"\nDoes not fit: {' and '.join(short_of)} it.\n" if short_of else ""
+    room = {(True, False): "With it, the case does not fit.", (False, True): "Without it, the case does not fit."}
+    fits = without.memory.fits is not False, with_it.memory.fits is not False
+    note = f"\n{room.get(fits, 'The case does not fit.')}\n" if not all(fits) else ""
     return f"**{plain(case['title'])}** ({code(command + given)})\n\n{table(HEAD, rows, tuple(range(1, 8)))}{note}"
 
 

@@ -5,41 +5,44 @@ from __future__ import annotations
 import re
 from html import escape
 
-from latex2mathml.converter import convert
-from sphinx.errors import ExtensionError
-
 _LETTER = re.compile("<mi>(.)</mi>")
 _LETTERS = re.compile(r'(?:<mi mathvariant="normal">[^<]*</mi>){2,}')
 
 
 def mathml(latex: str, display: str = "inline") -> str:
-    """A `<math>` element with its LaTeX as `alttext`. Raises :class:`ExtensionError` for LaTeX that is not understood."""
+    """A `<math>` element with its LaTeX as `alttext`. Raises :class:`ValueError` for LaTeX that is not understood."""
+    from latex2mathml.converter import convert
+
     try:
         made = convert(latex.strip(), display=display)
     except Exception as error:  # every fault of the converter has a class of its own
-        raise ExtensionError(f"no formula: {latex!r}: {type(error).__name__}") from error
+        raise ValueError(f"no formula: {latex.strip()}: {type(error).__name__}") from error
+    bare = re.sub(r"\\[{}]", "", latex)
+    if bare.count("{") != bare.count("}"):
+        raise ValueError(f"braces do not match: {latex.strip()}")
     if "\\" in made:
-        raise ExtensionError(f"a command that is not known in {latex!r}")
+        raise ValueError(f"a command that is not known: {latex.strip()}")
     made = _LETTERS.sub(lambda m: f"<mi>{re.sub('<[^>]*>', '', m[0])}</mi>", made)
     made = _LETTER.sub(r'<mi mathvariant="normal" class="letter">\1</mi>', made)  # else a font with mathematical letters is needed
     return made.replace("<math ", f'<math alttext="{escape(latex.strip())}" ', 1)
 
 
-def _inline(writer, node) -> None:
-    from docutils.nodes import SkipNode
+def _visitor(display: str, frame: str):
+    def visit(writer, node) -> None:
+        from docutils.nodes import SkipNode
+        from sphinx.util.logging import getLogger
 
-    writer.body.append(mathml(node.astext()))
-    raise SkipNode
+        try:
+            writer.body.append(frame.format(mathml(node.astext(), display)))
+        except ValueError as error:
+            getLogger(__name__).warning("%s", error, location=node)
+        raise SkipNode
 
-
-def _block(writer, node) -> None:
-    from docutils.nodes import SkipNode
-
-    writer.body.append(f'<div class="math">{mathml(node.astext(), "block")}</div>\n')
-    raise SkipNode
+    return visit
 
 
 def setup(app) -> dict:
     """The math renderer `mathml`."""
-    app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
+    block = _visitor("block", '<div class="math">{}</div>\n')
+    app.add_html_math_renderer("mathml", (_visitor("inline", "{}"), None), (block, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,7 +1,7 @@
 """Pages of the repository that stand outside `docs/`: copied into the site, with links that hold there; and links to made pages.
 
-A page of `docs/` cannot link to a made page, since the link would be dead in the repository; so `language.md` gets its
-links to the reference, and `cli.md` those to lists, when the site is built.
+A page of `docs/` cannot link to a made page, since the link would be dead in the repository; so pages get
+their links to the reference when the site is built.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ PAGES = {
 }
 _LINK = re.compile(r"(\]\()([^)\s#:]+)((?:#[^)\s]*)?\))")
 _RULE = re.compile(r"(?<![\w\[*-])R(\d{1,2})\b(?![\w\]])")
+_KIND = re.compile(r"^#{2,3} (?:Fields of )?([a-z, `]+)$\n", re.M)
+_FENCED = re.compile(r"(^```.*?^```[ \t]*$)", re.M | re.S)
 _CODE = re.compile(r"(^```.*?^```[ \t]*$|`[^`\n]*`)", re.M | re.S)
 
 
@@ -44,10 +46,14 @@ def copies() -> dict[str, str]:
 
 
 def with_reference(text: str) -> str:
-    """The page about the language with a link to its reference below every kind's heading."""
-    for kind in KINDS:
-        text = text.replace(f"\n## {kind}\n", f"\n## {kind}\n\n[All fields of `{kind}` as the schema has them](reference/{kind}.md)\n", 1)
-    return text
+    """A page with links to the made reference below the headings of kinds (`## hardware`, `### Fields of family`)."""
+
+    def linked(match: re.Match) -> str:
+        kinds = [k for k in re.split(r"[, `]+", match[1]) if k in KINDS]
+        links = ", ".join(f"[all fields of `{k}`](reference/{k}.md)" for k in kinds)
+        return f"{match[0]}\nFrom the schema: {links}.\n" if kinds else match[0]
+
+    return "".join(part if i % 2 else _KIND.sub(linked, part) for i, part in enumerate(_FENCED.split(text)))
 
 
 def with_rules(text: str, page: str) -> str:
@@ -62,7 +68,7 @@ def _read(app, page: str, content: list[str]) -> None:
     if "/" not in page:
         content[0] = moved(content[0], "docs", f"{page}.md")
     content[0] = with_rules(content[0], page)
-    if page == "language":
+    if page in ("language", "importing"):
         content[0] = with_reference(content[0])
 
 
