@@ -1,9 +1,12 @@
 """The site: `sphinx-build -W docs build/site` (extra `docs`). Pages of techniques, kinds and the library are made first, see `_ext`."""
 
+import os
 import sys
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent / "_ext"), str(Path(__file__).parent.parent)]
+
+os.environ.pop("COSTMODEL_PATH", None)  # the site is about the documents of the repository
 
 project = "costmodel"
 author = "the costmodel authors"
@@ -25,5 +28,6 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_math_renderer = "mathml"
 html_copy_source = False
+html_show_search_summary = False  # would be fetched, which pages opened from a disk may not do
 html_show_sphinx = False
 html_last_updated_fmt = None
