@@ -178,6 +178,12 @@ def refreshed(page: Path) -> str:
     return REFUSED.sub(refusal, text)
 
 
+def followed(english: str, korean: str) -> str:
+    """The Korean README with the blocks of the English one."""
+    blocks = iter(m[0] for m in FENCE.finditer(english))
+    return FENCE.sub(lambda m: next(blocks, m[0]), korean)
+
+
 def refresh(wanted: list[str]) -> None:
     """Rewrite the pages (all, or those whose names are given)."""
     print(f"program cache: {os.environ['COSTMODEL_CACHE']}, {conftest.__name__}")
@@ -189,6 +195,8 @@ def refresh(wanted: list[str]) -> None:
         if old != new:
             page.write_text(new, "utf-8")
             print("  rewritten")
+    korean = README.with_name("README.ko.md")
+    korean.write_text(followed(README.read_text("utf-8"), korean.read_text("utf-8")), "utf-8")
 
 
 if __name__ == "__main__":

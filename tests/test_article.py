@@ -40,6 +40,7 @@ def test_table_b_bandwidths():
 
 
 def test_table_c_ceilings():
+    # R13
     rows = study("decode-ceiling")["rows"]
     assert [round(r["ceiling"]) for r in rows] == [112, 45, 19, 11]
     assert all(abs(r["about"] - want) <= 1 for r, want in zip(rows, (78, 32, 13, 7), strict=True))
@@ -127,6 +128,7 @@ def test_claim_1_flops_and_bandwidth():
 
 
 def test_claim_2_fifty_tokens_on_ddr5_is_impossible():
+    # R13, R50
     from costmodel.solve.check import check
 
     p = costmodel.predict("8b", "ddr5")
@@ -153,6 +155,7 @@ def test_claim_3_batch_multiplies_intensity_and_throughput():
 
 @pytest.mark.parametrize("hardware", ["ddr4", "ddr5", "m3-pro", "m3-max", "rtx4090", "h100-sxm"])
 def test_claim_4_sides_of_the_ridge(hardware):
+    # R14
     p = costmodel.predict("8b", hardware)
     assert p.decode.intensity < p.decode.ridge and p.decode.regime == "memory"
     assert p.prefill.intensity > p.prefill.ridge and p.prefill.regime == "compute"

@@ -136,6 +136,7 @@ def test_verdicts_are_monotone(model, machine, shares):
 @few
 @given(MODELS, st.one_of(GPUS, CPUS), st.floats(0.001, 50), st.one_of(st.none(), st.floats(0.001, 50)))
 def test_any_figure_gets_finite_ranked_explanations(model, machine, decode, prefill):
+    # R53
     setting = plain(model, machine)
     p = evaluate(setting, library())
     result = judge(setting, decode * p.tps.expected, None if prefill is None else prefill * p.prompt / p.ttft_s.expected)
@@ -240,6 +241,7 @@ def test_declared_placement_is_taken_into_account():
 
 @given(st.floats(0.5, 100), st.floats(0.01, 0.99), st.floats(0.001, 10))
 def test_solving_meets_the_figure(top, part, cost):
+    # R54
     def speed(x: float) -> float:
         return 1 / (1 / top + cost * x)
 
@@ -252,6 +254,7 @@ def test_solving_meets_the_figure(top, part, cost):
 
 
 def test_solving_over_values():
+    # R54
     assert solve_values(lambda v: 10 / v, 3, (1, 2, 3, 4, 5)).value == 3
     assert solve_values(lambda v: v, 100, (1, 2, 3)).value == 3
 

@@ -161,12 +161,14 @@ def test_predict_equals_the_matrix_cell_on_the_command_line():
 
 @pytest.mark.parametrize(("speed", "verdict", "code"), [(50, "impossible", 1), (13, "normal", 0), (19, "fast", 0), (3, "slow", 0)])
 def test_check(speed, verdict, code):
+    # R50
     assert f"per user: {verdict}" in run("check", speed, "--model", "8b", "--hw", "ddr5", code=code)
     data = json.loads(run("check", speed, "--model", "8b", "--hw", "ddr5", "--format", "json", code=code))
     assert data["verdict"] == verdict and data["needed_by_rule"] == pytest.approx(speed * 4.7e9)
 
 
 def test_check_of_a_model_that_does_not_fit():
+    # R52
     text = run("check", 5, "--model", "llama-3.1-70b", "--hw", "rtx4090", code=1)
     assert "does not fit" in text
 

@@ -90,6 +90,7 @@ LADDER = {
     ],
 )
 def test_the_most_specific_coefficient_stands(desk, parts, parent, weights, want):
+    # R56
     desk.write("engine", "ladder", "".join(LADDER[p] for p in parts))
     p = desk.predict("8b", desk.machine(900, 50, parent=parent), engine="ladder", sets=(f"model.weights.format={weights}",))
     assert rows_of(p)["mlp.up"]["weights"] == want
@@ -104,6 +105,7 @@ def test_a_formula_of_a_class_takes_coefficients_of_the_engine(desk):
 
 
 def test_a_class_gives_the_engine_unless_one_is_named(desk):
+    # R46
     assert costmodel.predict("8b", "rtx4090").runnable.meta["engine"] == library().load("hardware", "nvidia-geforce").doc.engine
     assert costmodel.predict("8b", "rtx4090", engine="ideal").runnable.meta["engine"] == "ideal"
     desk.write("hardware", "my-class", "extends: cpu-desktop\nabstract: true\nengine: ideal\n")
@@ -113,6 +115,7 @@ def test_a_class_gives_the_engine_unless_one_is_named(desk):
 
 
 def test_measured_efficiency_of_a_device_stands_over_the_engine_but_not_over_the_ideal(desk):
+    # R55
     text = MACHINE.format(name="own", parent="cpu-desktop", capacity="1 TB", bandwidth=90, peak=2)
     text = text.replace(
         "sources: {", 'efficiency: {weights: 0.77}\nsources: {efficiency: {kind: measured, ref: "a test", date: "2025-01-01"}, '
@@ -150,6 +153,7 @@ def test_wrong_engines_are_refused_with_their_line(desk, text, told):
 
 @pytest.mark.parametrize(("bandwidth", "reach", "knee"), [(90, 0.8, 3000), (1008, 0.91, 10000), (3350, 0.9, 2500)])
 def test_one_decode_step_by_hand(desk, bandwidth, reach, knee):
+    # R5, R47
     desk.write(
         "engine",
         "tiny",
@@ -167,6 +171,7 @@ def test_one_decode_step_by_hand(desk, bandwidth, reach, knee):
     ("model", "layers", "routed", "latent"), [("llama-3.1-8b", 32, 0, 0), ("qwen3-30b-a3b", 48, 48, 0), ("deepseek-v3", 61, 58, 61)]
 )
 def test_fixed_times_count_once_for_each_layer_of_their_kind(desk, model, layers, routed, latent):
+    # R47
     box = desk.machine(900, 500)
     for field, count in (("step", 1), ("layer", layers), ("moe_layer", routed), ("latent_layer", latent)):
         seconds = []
@@ -192,6 +197,7 @@ def test_a_summary_with_fewer_active_parameters_routes_in_every_layer(desk):
 
 
 def test_efficiencies_reach_their_rows(desk):
+    # R48
     desk.write(
         "engine",
         "parts",
@@ -209,6 +215,7 @@ def test_efficiencies_reach_their_rows(desk):
 
 
 def test_formulas_see_bits_and_the_tokens_of_an_expert(desk):
+    # R48
     desk.write("engine", "seeing", 'efficiency: {weights: "min(1, bits / 20)", compute: "tokens / (tokens + 8)"}\n')
     p = desk.predict("qwen3-30b-a3b", desk.machine(900, 50), engine="seeing", sets=("model.weights.format=bf16",))
     rows = rows_of(p)
@@ -224,6 +231,7 @@ def test_formulas_see_bits_and_the_tokens_of_an_expert(desk):
 @pytest.mark.parametrize("model", ["llama-3.1-8b", "deepseek-v3", "gemma-3-27b"])
 @pytest.mark.parametrize(("prompt", "batch"), [(2000, 1), (1536, 1), (513, 3), (700, 2)])
 def test_a_chunked_pass_is_the_sum_of_its_passes(desk, model, prompt, batch):
+    # R49
     box = desk.machine(500, 50)
     head = EVERY.format(0.7) + "fused: true\noverhead: {step: 1 ms}\n"
     desk.write("engine", "whole", head)
@@ -248,6 +256,7 @@ def test_a_prompt_within_the_chunk_is_one_pass(prompt, model):
 
 
 def test_a_fused_engine_needs_no_flash_attention():
+    # R8, R48
     def run(fused, *techniques):
         return costmodel.predict(
             "llama-3.1-8b", "rtx4090", techniques=techniques, engine="typical", sets=(f"engine.fused={fused}",), prompt=4000
@@ -262,6 +271,7 @@ def test_a_fused_engine_needs_no_flash_attention():
 
 @pytest.mark.parametrize("model", ["llama-3.1-8b", "qwen3-30b-a3b"])
 def test_a_power_limit_slows_below_four_fifths_of_the_power(model):
+    # R57
     def run(engine, *sets):
         return costmodel.predict(model, "rtx4090", engine=engine, sets=sets, context=5000)
 
@@ -296,6 +306,7 @@ def test_the_rule_for_power_goes_through_what_it_was_drawn_by(phase, watts, kept
 
 
 def test_a_power_limit_leaves_host_and_links_alone(desk):
+    # R57
     desk.write("engine", "flat", EVERY.format(0.5))
     runs = [desk.predict("8b", "rtx4090", ("gpu-layers:layers=10",), engine="flat", sets=s) for s in ((), ("hw.power_limit=225 W",))]
     both = [{(r[4], r[1], r[0]): r[8] for r in p.runnable.meta["rows"]} for p in runs]
@@ -308,6 +319,7 @@ def test_a_power_limit_leaves_host_and_links_alone(desk):
 
 @pytest.mark.parametrize("named", ["cpu-*", "cpu-desktop"])
 def test_host_rows_take_the_class_of_the_hosts_processor(desk, named):
+    # R56
     desk.write(
         "engine",
         "sided",
@@ -427,6 +439,7 @@ def test_operators_and_fixed_times_add_up_to_a_phase(engine, prompt):
 
 def test_an_operator_says_what_its_expected_time_is_bound_by():
     """A deep cache on a processor: by peak rates the KV bytes are the bound, by the attention kernel's pace its arithmetic."""
+    # R64
     p = costmodel.predict("llama-3-8b", "ryzen-7950x", engine="llama.cpp", context=16384, sets=("model.weights.format=q4_0",))
     scores = next(r for r in p.operators["decode"] if r.role == "attn.scores")
     assert (scores.regime, scores.expected_by) == ("memory", "compute")
@@ -436,6 +449,7 @@ def test_an_operator_says_what_its_expected_time_is_bound_by():
 
 def test_devices_share_a_model_as_the_engine_does():
     """llama.cpp splits by layers, which gives room and no speed; a technique that is named goes first."""
+    # R63
     one, two, spread = (
         costmodel.predict("llama-3-8b", "rtx3090", engine="llama.cpp", devices=n, techniques=t)
         for n, t in ((1, ()), (2, ()), (2, ("tensor-parallel:ways=2",)))

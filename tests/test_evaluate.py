@@ -64,6 +64,7 @@ def test_summary_of_rows_counted_by_hand():
 
 
 def test_rows_above_the_ceiling_are_apart():
+    # R61
     fine, not_fine = row(10, 10, ceiling=10), row(10.1, 2, ceiling=10)
     assert (beyond(fine), beyond(not_fine), beyond(row(ceiling=None))) == (False, True, False)
     found = evaluate([fine, not_fine])

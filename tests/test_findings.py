@@ -16,6 +16,7 @@ def rows(p, phase="prefill"):
 
 @pytest.mark.parametrize(("technique", "math"), [("fp8", "fp8"), ("int8:format=int8-w8a8", "int8")])
 def test_attention_keeps_the_engine_type_and_matrices_take_the_format(technique, math):
+    # R15
     p = predict("llama-3-8b", "h100-sxm", techniques=(technique,), prompt=8192)
     table = rows(p)
     assert table["layer.q"].math == table["mlp.up"].math == math
@@ -29,11 +30,13 @@ def test_int8_w8a8_doubles_prefill_where_int8_is_twice_as_fast():
 
 
 def test_fp8_leaves_the_all_reduce_alone():
+    # R15, R25, R43
     links = [predict("llama-3.1-70b", "l40s", devices=4, batch=32, techniques=t).prefill.link_bytes for t in ((), ("fp8",))]
     assert links[0] == links[1] == pytest.approx(160 * 1.5 * 32 * 1024 * 8192 * 2)
 
 
 def test_latent_cache_is_replicated_by_tensor_parallelism():
+    # R25
     one, eight = (predict("llama-3-8b", "h100-sxm", devices=n, techniques=("mla",)) for n in (1, 8))
     assert one.memory.kv_bytes == eight.memory.kv_bytes
 
@@ -44,12 +47,14 @@ def test_more_devices_never_slow_a_small_model_by_latency_alone():
 
 
 def test_draft_steps_run_on_the_decode_machine():
+    # R18
     together = predict("llama-3-8b", "h100-sxm", techniques=("disaggregation:decode=rtx3090", "speculative-decoding"), prompt=2048)
     alone = predict("llama-3-8b", "rtx3090", techniques=("speculative-decoding",), prompt=2048)
     assert together.decode.expected_s == pytest.approx(alone.decode.expected_s)
 
 
 def test_disaggregation_needs_room_on_both_machines():
+    # R22
     p = predict("llama-3-70b", "rtx4090", techniques=("disaggregation:decode=h200-sxm",))
     assert p.memory.fits is False and p.memory.tiers["prefill machine"]["fits"] is False
 
@@ -66,15 +71,18 @@ def test_the_draft_is_fused_and_split_like_the_model():
 
 @pytest.mark.parametrize(("model", "depth", "local"), [("gpt-oss-20b", 0.25, 9), ("gpt-oss-20b", 0.5, 6), ("gemma-3-27b", 0.25, 39)])
 def test_pruned_depth_keeps_the_mix_of_layers(model, depth, local):
+    # R28
     program = costmodel.compile(model, [f"structured-pruning:depth={depth},channels=0"])
     assert program.dims["L_local"] == local and program.dims["L"] > local
 
 
 def test_pruned_depth_scales_dense_layers_once():
+    # R28
     assert costmodel.compile("llama-3-8b", ["structured-pruning:depth=0.25,channels=0"]).dims["L_dense"] == 24
 
 
 def test_micro_batches_split_the_batch():
+    # R25
     one = predict("llama-3.1-70b", "h200-sxm", techniques=("pipeline-parallel:stages=4,micro=4", "fp8"), batch=32)
     eight = predict("llama-3.1-70b", "h200-sxm", techniques=("pipeline-parallel:stages=4", "fp8"), batch=8)
     assert one.tps.expected == eight.tps.expected
@@ -89,12 +97,14 @@ def test_micro_batches_split_the_batch():
 @pytest.mark.parametrize("model", ["qwen2.5-7b", "llama-3.1-8b", "gemma-3-4b", "qwen3-4b"])
 @pytest.mark.parametrize("techniques", [(), ("flash-attention",)])
 def test_the_longest_context_fits_and_one_more_does_not(model, techniques):
+    # R22
     longest = predict(model, "rtx4090", techniques=techniques).memory.max_context
     fits = [predict(model, "rtx4090", prompt=n - 256, context=n - 256, techniques=techniques).memory.fits for n in (longest, longest + 1)]
     assert fits == [True, False]
 
 
 def test_riding_decodes_hold_their_caches():
+    # R21
     alone, riding = (predict("llama-3.1-8b", "h100-sxm", context=4096, techniques=(f"chunked-prefill:decodes={n}",)) for n in (0, 10))
     assert riding.memory.kv_bytes - alone.memory.kv_bytes == 10 * 4096 * 131072
 
@@ -126,11 +136,13 @@ def test_titles_and_sources_of_a_parent_do_not_speak_for_a_child(desk):
 
 
 def test_offload_floor_uses_the_nominal_link():
+    # R24
     p = predict("llama-3.1-8b", "rtx4090", techniques=("offload:share=0.5",))
     assert p.decode.floor_s == pytest.approx(p.decode.link_bytes / 31.5e9)
 
 
 def test_host_compute_counts_on_the_host():
+    # R14, R24
     p = predict("llama-3.1-8b", "rtx4090", techniques=("offload:share=1,mode=compute",))
     assert p.decode.attainable_flops is not None and p.decode.ridge < 50
     assert p.decode.floor_s >= p.decode.bytes_by.weights / 80e9 * 0.99

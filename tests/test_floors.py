@@ -21,6 +21,7 @@ def rounded(value: float, printed: float) -> bool:
 
 @pytest.mark.parametrize("name", MACHINES)
 def test_floor_table(desk, name):
+    # R10
     machine = desk.machine(*MACHINES[name])
     for (batch, context), want in zip(POINTS, DECODE_FP16[name], strict=True):
         got = costmodel.predict("llama-3-8b", machine, context=context, batch=batch).tps.ceiling
@@ -33,18 +34,21 @@ def test_floor_table(desk, name):
 
 
 def test_causal_attention_grows_between_linear_and_square(desk):
+    # R4
     machine = desk.machine(2039, 312)
     short, long = (costmodel.predict("llama-3-8b", machine, prompt=n).ttft_s.floor for n in (2048, 32768))
     assert long / short == pytest.approx(24.9, rel=0.01)
 
 
 def test_weight_only_four_bit_keeps_the_compute_rate(desk):
+    # R16
     machine = desk.machine(2039, 312)
     plain, packed = (costmodel.predict("llama-3-8b", machine, prompt=2048, techniques=t) for t in ((), ("int4",)))
     assert packed.ttft_s.floor == plain.ttft_s.floor > 0.094
 
 
 def test_stored_bytes():
+    # R7
     p = costmodel.predict("llama-3-8b", "rtx4090", sets=("model.weights.format=q4_k_m",))
     assert p.memory.weights_bytes == pytest.approx(4.91e9, rel=0.002)
     assert p.decode.bytes_by.weights == pytest.approx(4.62e9, rel=0.002)
@@ -62,11 +66,13 @@ def test_ridge_batch_of_an_a100():
 
 @pytest.mark.parametrize(("model", "per_token"), [("deepseek-v3", 70272), ("llama-3-8b", 131072), ("qwen3-0.6b", 114688)])
 def test_kv_bytes_per_token(model, per_token):
+    # R5, R21
     p = costmodel.predict(model, "h200-sxm", context=999, output=1)
     assert p.memory.kv_bytes == 1000 * per_token
 
 
 def test_moe_is_stored_whole_and_read_in_part():
+    # R6, R9
     p = costmodel.predict("mixtral-8x7b", "h200-sxm", context=1, output=1)
     embed = 32000 * 4096 * 2
     assert p.memory.weights_bytes == 46702792704 * 2

@@ -83,6 +83,7 @@ def allocated(log: dict):
 
 @pytest.mark.parametrize("log", [log for log in LOGS if log.get("kv") or log.get("recurrent")], ids=lambda log: log["id"])
 def test_kv_and_state_as_logged(log):
+    # R37
     got, kv, state = allocated(log), log.get("kv") or {}, log.get("recurrent") or {}
     want = {"kv": kv.get("total_mib"), "k": (kv.get("k") or {}).get("mib"), "v": (kv.get("v") or {}).get("mib")}
     want |= {"latent": (kv.get("ckv") or {}).get("mib"), "sliding": (kv.get("swa") or {}).get("mib")}
@@ -100,6 +101,7 @@ def on_host(name: str, log: dict) -> bool:
 
 def test_scratch_is_within_a_quarter_of_what_was_logged():
     """On the device for all but the logs named, of which one is a build of 2023; on the host, an estimate of less worth."""
+    # R37
     off: dict[bool, list] = {False: [], True: []}
     total = {False: 0, True: 0}
     for log in LOGS:

@@ -73,6 +73,7 @@ def rows(path: Path) -> dict:
 
 
 def test_bytes_are_those_of_the_file(tmp_path):
+    # R33
     path = write_gguf(tmp_path / "tiny.gguf", keys("llama"), DENSE)
     found = inspect_model(str(path))
     assert found["weights_bytes"] == found["tensor_bytes"] == sum(t.size for t in DENSE)
@@ -85,6 +86,7 @@ def test_bytes_are_those_of_the_file(tmp_path):
 
 
 def test_a_tied_table_is_read_as_the_head(tmp_path):
+    # R6
     tensors = [t for t in DENSE if t.name != "output.weight"]
     found = inspect_model(str(write_gguf(tmp_path / "tied.gguf", keys("llama"), tensors)))
     size = sum(t.size for t in tensors)
@@ -151,6 +153,7 @@ def test_sliding_layers_by_pattern_list_period_and_class(tmp_path):
 
 
 def test_heads_of_their_own_per_layer_and_widths(tmp_path):
+    # R36
     tensors = [*EDGES, HEAD, *attention(0), *mlp(0), *attention(1, q=512, kv=256), *mlp(1)]
     more = {
         "attention__head_count": [8, 16],
@@ -163,6 +166,7 @@ def test_heads_of_their_own_per_layer_and_widths(tmp_path):
 
 
 def test_layers_that_share_a_cache(tmp_path):
+    # R34
     path = write_gguf(tmp_path / "shared.gguf", keys("gemma3n", attention__shared_kv_layers=1), DENSE)
     assert inspect_model(str(path))["kv_bytes_per_token"] == 2 * 64 * 2
 
@@ -209,6 +213,7 @@ def test_latent_attention(tmp_path):
     ],
 )
 def test_state_of_other_mixers(tmp_path, arch, mixer, flags, state):
+    # R35
     layer = [tensor(f"blk.0.{n}.weight", *shape, kind=F32) for n, *shape in mixer]
     tensors = [*EDGES, HEAD, *layer, tensor("blk.0.attn_norm.weight", 256, kind=F32), *attention(1), *mlp(1)]
     ssm = {"ssm__conv_kernel": 4, "ssm__inner_size": 512, "ssm__state_size": 16, "ssm__time_step_rank": 16}
@@ -219,6 +224,7 @@ def test_state_of_other_mixers(tmp_path, arch, mixer, flags, state):
 
 
 def test_layers_that_predict_further_tokens_are_stored_only(tmp_path):
+    # R31
     tensors = [*DENSE, *attention(2), *mlp(2), tensor("blk.2.nextn.eh_proj.weight", 512, 256)]
     path = write_gguf(tmp_path / "mtp.gguf", keys("glm4moe", block_count=3, nextn_predict_layers=1), tensors)
     plain = inspect_model(str(write_gguf(tmp_path / "plain.gguf", keys("glm4moe"), DENSE)))

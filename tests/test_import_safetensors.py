@@ -122,6 +122,7 @@ def packed(tensors: dict, how: str) -> tuple[dict, int]:
     ],
 )
 def test_packed_weights_are_parameters_and_scales_are_not(tmp_path, how, quantization):
+    # R31
     tensors, size = packed(llama(), how)
     home = folder(tmp_path, tensors, quantization_config=quantization)
     found = inspect_model(str(home))
@@ -178,6 +179,7 @@ def test_a_checkpoint_that_ties_against_its_config(tmp_path):
 
 
 def test_a_tower_that_no_document_describes_is_counted_from_the_files(tmp_path):
+    # R32
     vision = {"vision_tower.blocks.0.mlp.weight": ("BF16", [64, 64]), "vision_tower.patch.weight": ("BF16", [64, 48])}
     tensors = {
         ("language_model." + n if n.startswith("lm_") else n.replace("model.", "model.language_model.", 1)): t for n, t in llama().items()

@@ -76,6 +76,7 @@ def test_machines_by_name_or_class(more, name, group):
 
 
 def test_columns_never_go_by_names():
+    # R60
     m = measurement(hardware="RTX 4090", model="llama-3.1-8b")
     by_name, by_class = run_of(library(), m), run_of(library(), m, columns=True)
     assert "rtx4090" in by_name.case.hardware.lineage and "rtx4090" not in by_class.case.hardware.lineage
@@ -94,6 +95,7 @@ def test_a_power_limit_in_the_notes_slows_the_machine():
 
 
 def test_a_summary_holds_what_the_columns_say():
+    # R60
     p = Prediction(runnable_of(measurement()), context=1000)
     assert p.memory.weights_bytes == pytest.approx(4.58 * 2**30, rel=1e-6)
     assert p.decode.bytes_by.kv == pytest.approx(131072 * 1001)
@@ -238,6 +240,7 @@ def test_an_unknown_engine_is_skipped_and_long_names_name_nothing():
 
 
 def test_a_row_is_scored_as_predict_does():
+    # R59
     for more in ({"batch": 4}, {}, {"devices": 2, "parallelism": "TP2"}, {"devices": 2, "parallelism": "layer split"}):
         m = measurement(model="llama-3.1-8b", context=2000, output=100, prompt=1500, prefill_tps=2000.0, tool="llama-bench", **more)
         decode, prefill = scored(library(), [m])[0]
@@ -252,6 +255,7 @@ def test_a_row_is_scored_as_predict_does():
 
 
 def test_micro_batches_are_chunks_of_one_prompt():
+    # R59
     m = measurement(prompt=2048, prefill_tps=1000.0, decode_tps=None, batch=128, notes="prompt in micro-batches of 128", tool="llama-bench")
     runnable = runnable_of(m)
     parts = sum(runnable.one(1, 128, at, 1 if at + 128 == 2048 else 0)[8] for at in range(0, 2048, 128))
@@ -262,6 +266,7 @@ def test_micro_batches_are_chunks_of_one_prompt():
 
 
 def test_which_figures_count():
+    # R59
     assert figures(measurement(decode_tps=None, tpot_s=0.02, batch=8)) == {"decode": 400}
     assert figures(measurement(whole_run=True)) == {}
     assert figures(measurement(whole_run=True, tpot_s=0.02, batch=8)) == {"decode": 400}
@@ -342,6 +347,7 @@ def test_one_row_in_ten_that_is_wrong_does_not_steer_the_fit(made):
 
 @pytest.mark.parametrize("factor", [0.01, 0.98])
 def test_the_fit_stays_within_the_ranges(made, factor):
+    # R62
     _, _, exact, coefficients = made
     bent = [
         p._replace(measured=factor * p.runnable.one(1, 1, 100, 1)[7] ** -1 if p.phase == "decode" else p.measured * factor) for p in exact
@@ -351,6 +357,7 @@ def test_the_fit_stays_within_the_ranges(made, factor):
 
 
 def test_few_rows_leave_the_rest_where_it_was(made):
+    # R62
     _, _, exact, coefficients = made
     decode = [p for p in exact if p.phase == "decode"]
     found = named(fit(decode[:1], coefficients))
@@ -358,6 +365,7 @@ def test_few_rows_leave_the_rest_where_it_was(made):
 
 
 def test_what_beats_the_ceiling_is_not_fitted(made):
+    # R61
     _, _, exact, coefficients = made
     plain = fit(exact, coefficients)
     above = [p._replace(measured=p.measured * 50) for p in exact[:6]]
@@ -386,6 +394,7 @@ def _with_span(runnable):
 
 
 def test_a_family_is_predicted_without_its_own_rows(made):
+    # R62
     path, rows, exact, _ = made
     points = points_of(library(), rows, path)
     measured = [p.measured * (0.5 if p.m.hw_family == "family 0" else 1) for p in exact]

@@ -33,6 +33,7 @@ def figures(p) -> dict:
 @few
 @given(st.sampled_from(MODELS), layers, st.booleans(), st.integers(0, 1))
 def test_moving_layers_loses_no_byte(model, count, kv, head_first):
+    # R38
     plain = predict(model, "rtx4090", context=3000)
     more = ("kv-on-host",) if kv else ()
     p = predict(model, "rtx4090", context=3000, techniques=(f"gpu-layers:layers={count},head_first={head_first}", *more))
@@ -46,6 +47,7 @@ def test_moving_layers_loses_no_byte(model, count, kv, head_first):
 @few
 @given(st.sampled_from(MOE), layers, layers)
 def test_experts_and_layers_overlap_once(model, experts, count):
+    # R40
     p = predict(model, "h100-sxm", techniques=(f"experts-on-host:layers={experts}", f"gpu-layers:layers={count}"))
     assert stored(p) == pytest.approx(stored(predict(model, "h100-sxm")), rel=1e-12)
     crossings = [r for r in p.runnable.meta["rows"] if r[1] == "experts-on-host.cross"]
@@ -59,6 +61,7 @@ def test_experts_and_layers_overlap_once(model, experts, count):
 @few
 @given(st.sampled_from(MODELS), layers, st.sampled_from(["rule-of-thumb", "llama.cpp", "ideal"]), st.integers(1, 3000), st.integers(1, 40))
 def test_no_placement_beats_its_floor(model, count, engine, prompt, batch):
+    # R24, R40
     p = predict(model, "rtx4090", techniques=(f"gpu-layers:layers={count}",), engine=engine, prompt=prompt, batch=batch)
     for phase in (p.prefill, p.decode):
         assert phase.expected_s >= phase.floor_s > 0
@@ -82,6 +85,7 @@ def test_both_paths_agree_on_what_crosses(model, count, engine, groups):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_all_layers_and_the_head_change_nothing(model):
+    # R27, R39
     plain = predict(model, "rtx4090", context=5000)
     count = int(plain.runnable.meta["layers"]) + 1
     assert figures(predict(model, "rtx4090", context=5000, techniques=(f"gpu-layers:layers={count}",))) == figures(plain)
@@ -114,6 +118,7 @@ def test_more_layers_on_the_gpu_are_never_slower(model):
 
 
 def test_the_head_is_the_first_unit_and_heavy():
+    # R39
     first = predict("gemma-3-27b", "rtx4090", techniques=("gpu-layers:layers=1",))
     program_bytes = {r.name: r for r in first.operators["decode"] if r.unit == "device"}
     assert "lm_head" in program_bytes
@@ -124,6 +129,7 @@ def test_the_head_is_the_first_unit_and_heavy():
 
 
 def test_dense_layers_before_experts_are_the_first_on_the_host():
+    # R38
     dims = library().load("model", "deepseek-v3").doc.dims
     count = dims["L"] + 1 - dims["L_dense"]
     p = predict("deepseek-v3", "h200-sxm", techniques=(f"gpu-layers:layers={count}",))
@@ -134,6 +140,7 @@ def test_dense_layers_before_experts_are_the_first_on_the_host():
 
 
 def test_a_summary_is_split_by_shares_and_says_so(desk):
+    # R38
     text = "architecture: summary\ndims: {params: 8e9, embedding_params: 0.5e9, layers: 32, width: 4096, kv_bytes_per_token: 131072}\n"
     model = desk.write("model", "some-8b", text + "weights: {format: q8_0}\nsources: {dims: {kind: assumed, ref: test}}\n")
     p = predict(model, "rtx4090", techniques=("gpu-layers:layers=17",))
@@ -149,6 +156,7 @@ def test_the_70b_half_on_a_24_gb_card_and_the_120b_with_its_experts_in_ram():
 
 
 def test_large_passes_copy_the_weights_where_the_engine_does():
+    # R41
     slow, fast = (
         predict("llama-3.3-70b", "rtx4090", techniques=("gpu-layers:layers=40",), engine=e, sets=Q4) for e in ("rule-of-thumb", "llama.cpp")
     )
@@ -170,6 +178,7 @@ def test_experts_of_a_dense_model_are_refused():
 
 
 def test_the_host_can_be_too_small():
+    # R42
     p = predict("llama-3-70b", "rtx4090", techniques=("gpu-layers:layers=10",))
     assert p.memory.total_bytes < p.memory.usable_bytes and p.memory.tiers["host"]["fits"] is False and p.memory.fits is False
     host = library().load("hardware", "rtx4090").doc.host.dram
@@ -177,6 +186,7 @@ def test_the_host_can_be_too_small():
 
 
 def test_memory_that_the_system_keeps():
+    # R42
     plain = predict("8b", "ddr5")
     kept = predict("8b", "ddr5", sets=("hw.memory.dram.reserve=8 GiB",))
     assert kept.memory.usable_bytes == plain.memory.usable_bytes - 8 * 2**30
@@ -210,6 +220,7 @@ def test_pcie_rates_follow_from_lanes(name):
 
 
 def test_expert_parallelism_spreads_experts_and_sequences():
+    # R43, R44
     plain, spread = (
         predict("deepseek-v3", "h200-sxm", batch=64),
         predict("deepseek-v3", "h200-sxm", batch=64, techniques=("expert-parallel:ways=8",)),
@@ -225,6 +236,7 @@ def test_expert_parallelism_spreads_experts_and_sequences():
 
 
 def test_a_pipeline_does_not_speed_up_one_request():
+    # R25, R43
     plain, split = predict("llama-3-70b", "h100-sxm"), predict("llama-3-70b", "h100-sxm", techniques=("pipeline-parallel:stages=4",))
     latency = library().load("hardware", "h100-sxm").doc.links["peer"].latency
     assert split.tpot_s.expected >= plain.tpot_s.expected + 3 * latency
@@ -236,6 +248,7 @@ def fit(*args: str, code: int = 0) -> dict:
 
 
 def test_must_fit_puts_as_many_layers_on_the_card_as_it_holds():
+    # R45
     found = fit("llama-3.3-70b", "--hw", "rtx4090", "--set", Q4[0])
     (technique,) = found["placement"]["techniques"]
     count = int(technique.removeprefix("gpu-layers:layers="))
@@ -256,6 +269,7 @@ def test_must_fit_leaves_as_few_experts_to_the_host_as_it_can():
 
 
 def test_changes_are_predictions_that_fit():
+    # R45
     found = fit("llama-3.1-8b", "--hw", "rtx4060", "--context", "8k")
     assert found["changes"]
     for change in found["changes"]:

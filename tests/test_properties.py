@@ -45,6 +45,7 @@ def figures(p) -> dict:
     batches,
 )
 def test_no_estimate_beats_the_floor(model, hardware, techniques, engine, context, batch):
+    # R10, R12
     p = allowed(model, hardware, techniques, engine=engine, context=context, batch=batch, prompt=min(context, 4096))
     if p is None:
         return
@@ -114,6 +115,7 @@ def test_chunks_of_latent_attention_never_cost_less(prompt, chunk):
 @few
 @given(st.sampled_from(MODELS), st.sampled_from(MACHINES), contexts, batches)
 def test_prefill_of_one_token_is_a_decode_step(model, hardware, context, batch):
+    # R1
     runnable = costmodel.predict(model, hardware).runnable
     p = costmodel.predict(model, hardware, context=context, batch=batch)
     assert runnable.one(batch, 1, context, 1) == p.decode_step(context)
@@ -122,6 +124,7 @@ def test_prefill_of_one_token_is_a_decode_step(model, hardware, context, batch):
 @few
 @given(st.sampled_from(MODELS), st.sampled_from(MACHINES), st.sampled_from(TECHNIQUES), contexts, batches)
 def test_operators_add_up(model, hardware, technique, context, batch):
+    # R11
     p = allowed(model, hardware, (technique,), context=context, batch=batch, prompt=1500)
     if p is None or p.runnable.draft is not None:
         return
@@ -144,6 +147,7 @@ def test_operators_add_up(model, hardware, technique, context, batch):
 )
 def test_mixed_steps_agree_with_single_ones(model, hardware, technique, groups):
     """One group through the general path equals the emitted step; more groups move no more bytes than apart."""
+    # R2
     from costmodel.compile.mixed import mixed_step
 
     p = allowed(model, hardware, (technique,))
@@ -163,6 +167,7 @@ def test_mixed_steps_agree_with_single_ones(model, hardware, technique, groups):
     st.sampled_from(MODELS), st.sampled_from(MACHINES), st.lists(st.sampled_from(TECHNIQUES), max_size=2, unique=True), contexts, batches
 )
 def test_memory_is_the_sum_of_its_lines(model, hardware, techniques, context, batch):
+    # R21, R22
     p = allowed(model, hardware, techniques, context=context, batch=batch)
     if p is None:
         return
@@ -181,6 +186,7 @@ def test_memory_is_the_sum_of_its_lines(model, hardware, techniques, context, ba
     st.lists(st.sampled_from(TECHNIQUES), min_size=2, max_size=3, unique=True), st.sampled_from(["8b-mha", "llama-3.1-8b", "mixtral-8x7b"])
 )
 def test_order_of_techniques_never_changes_a_number(techniques, model):
+    # R26
     results = [allowed(model, "h100-sxm", order, context=5000) for order in permutations(techniques)]
     shown = [None if p is None else p.to_dict() for p in results]
     assert all(s == shown[0] for s in shown)
@@ -200,6 +206,7 @@ def neutral_settings() -> list[str]:
 @pytest.mark.parametrize("technique", neutral_settings())
 @pytest.mark.parametrize("model", ["8b", "llama-3.1-8b", "mixtral-8x7b"])
 def test_a_technique_at_its_neutral_knob_changes_nothing(technique, model):
+    # R27
     plain = costmodel.predict(model, "h100-sxm", context=9000)
     p = allowed(model, "h100-sxm", (technique,), context=9000)
     if p is not None:
@@ -235,6 +242,7 @@ def test_predict_equals_the_matrix_cell(model, hardware, techniques, context):
     st.sampled_from([(), ("speculative-decoding",), ("kv-eviction:budget=2000",), ("no-kv-cache",)]),
 )
 def test_e2e_sums_every_step_at_its_own_context(model, context, output, techniques):
+    # R19
     p = costmodel.predict(model, "ddr5", context=context, output=output, techniques=techniques, prompt=128)
     slow = sum(p.decode_step(context + i)[8] for i in range(output - 1)) / p.tokens_out
     assert p.e2e_s.expected - p.ttft_s.expected == pytest.approx(slow, rel=1e-9)
@@ -243,11 +251,13 @@ def test_e2e_sums_every_step_at_its_own_context(model, context, output, techniqu
 
 
 def test_one_output_token_has_no_gap():
+    # R19
     assert costmodel.predict("8b", "ddr5", output=1).itl_mean_s is None
 
 
 @pytest.mark.parametrize("batch", [1, 2, 8, 64])
 def test_static_batch_occupancy_is_one_over_the_harmonic_number(batch):
+    # R20
     p = costmodel.predict("8b", "h100-sxm", techniques=(f"batching:slots={batch}",))
     harmonic = sum(1 / i for i in range(1, batch + 1))
     assert p.system_tps == pytest.approx(batch * p.tps.expected / harmonic, rel=1e-4)
@@ -255,6 +265,7 @@ def test_static_batch_occupancy_is_one_over_the_harmonic_number(batch):
 
 @pytest.mark.parametrize(("drafted", "acceptance"), [(1, 0.5), (4, 0.7), (8, 0.9)])
 def test_speculation_emits_the_expected_tokens(drafted, acceptance):
+    # R17
     p = costmodel.predict("llama-3.1-8b", "h100-sxm", techniques=(f"speculative-decoding:drafted={drafted},acceptance={acceptance}",))
     emitted = sum(acceptance**i for i in range(drafted + 1))
     assert p.tokens_out == pytest.approx(emitted)
@@ -265,6 +276,7 @@ def test_speculation_emits_the_expected_tokens(drafted, acceptance):
 @given(st.integers(1, 5000), st.integers(1, 64))
 def test_touched_experts_by_simulation_law(tokens, active):
     """Bytes of routed experts follow E (1 - (1 - k/E)^M) and stay between k and E."""
+    # R9
     model = costmodel.predict("qwen3-30b-a3b", "h200-sxm", batch=tokens, context=1)
     rows = [r for r in model.operators["decode"] if r.op == "expert"]
     share = rows[0].bytes_by.weights / rows[0].repeat / (2048 * 768 * 2)
@@ -273,6 +285,7 @@ def test_touched_experts_by_simulation_law(tokens, active):
 
 def test_window_pairs_by_brute_force():
     """Pairs and keys of a sliding window against a direct count."""
+    # R4, R5
     from costmodel.language.formula.fold import number
 
     let = library().load("operator", "attention-scores").doc.let
