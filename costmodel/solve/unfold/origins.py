@@ -29,6 +29,11 @@ def place(mark) -> str:
     return f"{clean(name)}:{mark.line}"
 
 
+def stated(spec, *path) -> str:
+    """The place of a value that a document (or a parent, or an override) states; empty for a default."""
+    return place(spec.mark(*path)) if path in spec.document.marks else ""
+
+
 def hardware_origin(spec, *path) -> Origin:
     """Of a value of a hardware document."""
     keys = (path[-1], path[0]) if path[0] in ("memory", "compute") else (*path[1:2], path[0])
@@ -42,6 +47,8 @@ def engine_origin(spec, *path, formula: str = "") -> Origin:
 
 def _origin(spec, kind: str, path: tuple, keys: tuple, formula: str = "") -> Origin:
     mark = spec.mark(*path)
+    if not any(path[:n] in spec.document.marks for n in range(1, len(path) + 1)):
+        return Origin(".".join((kind, *map(str, path))), "", "default", "", formula)
     source = next((spec.doc.sources[k] for k in keys if k in spec.doc.sources), None)
     if mark.source.name.startswith("--set"):
         return Origin(".".join((kind, *map(str, path))), place(mark), "given", "", formula)
