@@ -19,35 +19,36 @@ def mixed_rows(runnable, groups) -> list[list]:
     return total
 
 
-def row_seconds(info: tuple, row, rates: dict, M: float) -> tuple[float, float, float, float]:
+def row_seconds(info: tuple, row, rates, M, share=None, longest=max) -> tuple:
     """Expected seconds of one row, and its parts: (total, compute, memory, streams and link).
 
-    `info` is a row of the table in META; `row` its terms. The formulas are those that `emit` writes into `step`.
+    `info` is a row of the table in META; `row` its terms. The formulas are those that `emit` writes into `step`. They hold for
+    sympy expressions, too, given a `share` that reads an efficiency and a `longest` in place of `max`.
     """
-    compute, kinds, slow, comm = row_parts(info, row, rates, M)
+    compute, kinds, slow, comm = row_parts(info, row, rates, M, share, longest)
     memory = sum(kinds)
-    return max(compute, memory, slow) + comm, compute, memory, slow + comm
+    return longest(compute, memory, slow) + comm, compute, memory, slow + comm
 
 
-def row_parts(info: tuple, row, rates: dict, M: float) -> tuple[float, tuple, float, float]:
+def row_parts(info: tuple, row, rates, M, share=None, longest=max) -> tuple:
     """Expected seconds of one row's compute, of its bytes by kind (weights, KV, state, activations), of its slowest stream, and of
     its link with hops. The first three overlap, the last comes after them."""
     _, _, _, _, unit, _, math, rate, eff, streams, _, by = info
     f, w, k, s, a, link, _, _, hops = row
     host = unit == "host"
-    e = {key: fraction(value, M) for key, value in eff.items()}
+    e = {key: (share or fraction)(value, M) for key, value in eff.items()}
     bandwidth = rates["hram" if host else "bw"]
-    compute = f / (e["compute"] * rates[("hpk_" if host else "pk_") + math] * rate) if f else 0.0
-    kept = {"weights": 1.0, "kv": 1.0}
-    slow = 0.0
-    for key, share in streams.items():
+    compute = f / (e["compute"] * rates[("hpk_" if host else "pk_") + math] * rate) if f else 0
+    kept = {"weights": 1, "kv": 1}
+    slow = 0
+    for key, part in streams.items():
         what, _, tier = key.partition("@")
-        kept[what] -= share
-        slow = max(slow, share * (w if what == "weights" else k) / (e["host"] * rates[tier]))
+        kept[what] -= part
+        slow = longest(slow, part * (w if what == "weights" else k) / (e["host"] * rates[tier]))
     parts = ((w * kept["weights"], "weights"), (k * kept["kv"], "kv"), (s, "state"), (a, "activations"))
-    kinds = tuple(x / (e[kind] * bandwidth) if x else 0.0 for x, kind in parts)
-    comm = link / (e["link" if by == "peer" else "host"] * rates[by]) if link else 0.0
-    comm += hops * rates[f"{by}_latency"] if hops else 0.0
+    kinds = tuple(x / (e[kind] * bandwidth) if x else 0 for x, kind in parts)
+    comm = link / (e["link" if by == "peer" else "host"] * rates[by]) if link else 0
+    comm += hops * rates[f"{by}_latency"] if hops else 0
     return compute, kinds, slow, comm
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..sizes import short
+from ..sizes import pad, short, width
 from .table import text_table, wrap
 
 SCALES = {
@@ -34,6 +34,11 @@ class Sections:
         if rows:
             self.parts.append(("table", headers, rows, right))
 
+    def entries(self, headers: list[str], rows: list[list[str]], right: tuple = (), indent: int = 2) -> None:
+        """Rows whose last cell is running text: it takes the rest of the line, and is never broken inside a word."""
+        if rows:
+            self.parts.append(("entries", headers, rows, right, indent))
+
     def text(self, columns: int = 80) -> str:
         """For a terminal."""
         out: list[str] = []
@@ -44,6 +49,8 @@ class Sections:
                 out += [" " * rest[1] + line for line in wrap(rest[0], columns - rest[1])]
             elif kind == "block":
                 out.append(rest[0])
+            elif kind == "entries":
+                out += _entries(rest[1], rest[2], rest[3], columns)
             else:
                 headers, rows, right = rest
                 body = text_table(headers, rows, columns - 2, right).splitlines()
@@ -61,7 +68,7 @@ class Sections:
             elif kind == "block":
                 out += ["", "```", rest[0], "```", ""]
             else:
-                headers, rows, right = rest
+                headers, rows, right = rest[:3]
                 marks = ["---:" if i in right else "---" for i in range(len(headers))]
                 lines = [headers, marks, *([_escaped(str(c)).replace("|", "\\|") for c in row] for row in rows)]
                 out += ["", *(f"| {' | '.join(line)} |" for line in lines), ""]
@@ -69,6 +76,22 @@ class Sections:
         while "\n\n\n" in text:
             text = text.replace("\n\n\n", "\n\n")
         return text.strip("\n")
+
+
+def _entries(rows: list[list[str]], right: tuple, indent: int, columns: int) -> list[str]:
+    """Aligned cells, then the last one wrapped under itself; under the row where little room is left."""
+    widths = [max(width(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
+    used = [i for i, w in enumerate(widths) if w]
+    start = indent + sum(widths[i] + 2 for i in used)
+    hang = start if columns - start >= 36 else indent + 4
+    lines = []
+    for *cells, last in rows:
+        head = " " * indent + "  ".join(pad(cells[i], widths[i], i in right) for i in used)
+        body = wrap(last, columns - hang) if last else []
+        if hang == start and body:
+            head += "  " + body.pop(0)
+        lines += [head.rstrip(), *(" " * hang + line for line in body)]
+    return lines
 
 
 def _escaped(text: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from .sections import Sections, bill_rows, measure
 from .unfold_operators import operators_section
 from .unfold_words import WORDS
@@ -12,6 +14,8 @@ def render(data: dict, fmt: str, lang: str = "en", titles: dict | None = None) -
     if fmt == "json":
         import json
 
+        if "symbolic" in data:
+            data["symbolic"].pop("shown")
         return json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False)
     made = sections(data, WORDS[lang], lang, titles or {})
     return made.text() if fmt == "text" else made.markdown()
@@ -21,7 +25,7 @@ def sections(data: dict, t: dict, lang: str, titles: dict) -> Sections:
     """The report."""
     out = Sections()
     first = data["steps"][0]
-    out.heading(f"{data['figure']} = {measure(data['value'], data['unit'])}   {first['title'][lang]}", 2)
+    out.heading(f"{first['title'][lang]}: {measure(data['value'], data['unit'])}", 2)
     what = [titles.get(k, {}).get(lang) or data[k] for k in ("model", "hardware")]
     out.lines(f"{what[0]} {t['on']} {what[1]}; {t['engine']} {data['engine']}", t["workload"].format(**data["workload"]))
     for key in ("techniques", "sets"):
@@ -42,11 +46,9 @@ def _step(out: Sections, step: dict, t: dict, lang: str) -> None:
     """One figure of the chain: `path = formula = value`, the names of its formula, its bills."""
     value = measure(step["value"], step["unit"])
     formula = f" = {step['formula']}" if step["formula"] else f" = {t['sum']}" if step["bills"] else ""
-    if step["formula"] and step["unit"] == "" and isinstance(step["value"], str):
-        formula = f" = {t['longest']}: {step['formula']}"
     out.heading(f"{step['figure']}{formula} = {value}   [{step['rule']}]", 3)
-    rows = [_input(i, t) for i in step["inputs"]]
-    out.table(["", "", "", ""], rows, (2,))
+    rows = [_input(i, t, lang) for i in step["inputs"]]
+    out.entries([t["symbol"], t["figure"], t["value"], ""], rows, (2,))
     if step["origin"]:
         out.lines(_origin(step["origin"], t), indent=2)
     elif not step["bills"] and not rows:
@@ -70,11 +72,10 @@ def bill_table(out: Sections, bill: dict, unit: str, t: dict) -> None:
     out.table([t["by"].get(bill["by"], bill["by"]), "", ""], table, (1, 2))
 
 
-def _input(item: dict, t: dict) -> list[str]:
-    origin = item["origin"]
-    where = "" if origin is None else _origin(origin, t)
-    of = item["of"] if item["of"] != item["name"] else ""
-    return [item["name"], of, measure(item["value"], item["unit"]), where]
+def _input(item: dict, t: dict, lang: str) -> list[str]:
+    """A name of a formula: what it is, its value, where it comes from."""
+    said = _origin(item["origin"], t) if item["origin"] else item["title"][lang] if item["title"] else ""
+    return [item["name"], item["of"] if item["of"] != item["name"] else "", measure(item["value"], item["unit"]), said]
 
 
 def _origin(origin: dict, t: dict) -> str:
@@ -87,18 +88,25 @@ def _origin(origin: dict, t: dict) -> str:
 
 
 def _rewrites(out: Sections, rewrites: list[dict], t: dict) -> None:
-    out.heading(t["rewrites"], 3)
-    rows = []
+    """What techniques did, the terms that one line of a document scales alike together."""
+    merged: dict[tuple, list[str]] = {}
     for item in rewrites:
         names = item["operators"]
         shown = ", ".join(names[:3]) + (f", … ({len(names)})" if len(names) > 3 else "")
-        rows.append([item["text"], shown, item["where"]])
-    out.table([t["rewrite"], t["operator"], t["where"]], rows)
+        match = re.match(r"scale (\S+) (by .*)", item["text"])
+        verb, term, rest = ("scale ", match[1], " " + match[2]) if match else (item["text"], "", "")
+        merged.setdefault((verb, rest, shown, item["where"]), []).append(term)
+    out.heading(t["rewrites"], 3)
+    lines = [["; ".join(x for x in (f"{verb}{', '.join(terms)}{rest}", shown, where) if x)] for (verb, rest, shown, where), terms in merged.items()]
+    out.entries([t["rewrite"]], [["-", line[0]] for line in lines])
 
 
 def _symbolic(out: Sections, found: dict, t: dict) -> None:
     """Expressions and what their symbols stand for."""
     out.heading(t["symbolic"], 3)
-    out.block(found.get("latex") or found["text"])
-    rows = [[s["name"], f"{s['value']:.6g}" if isinstance(s["value"], float) else f"{s['value']:,}", s["meaning"], s["where"]] for s in found["symbols"]]
-    out.table([t["symbol"], t["value"], "", t["where"]], rows, (1,))
+    out.block(found.get("latex") or found["shown"])
+    out.entries(
+        [t["symbol"], t["value"], ""],
+        [[s["name"], f"{s['value']:.6g}" if isinstance(s["value"], float) else f"{s['value']:,}", ", ".join(x for x in (s["meaning"], s["where"]) if x)] for s in found["symbols"]],
+        (1,),
+    )

@@ -41,7 +41,7 @@ def _operator(out: Sections, item: dict, t: dict) -> None:
     unit = "" if item["unit"] == "device" else f", {t['lines'].get(item['unit'], item['unit'])}"
     out.heading(f"{item['name']}  x{item['repeat']:,}{repeat}  {item['operator']}, {item['role']}{unit}  ({item['where']})", 4)
     rows = [[x["term"], x["formula"], measure(x["value"], UNITS.get(x["term"], "B")), x["where"]] for x in item["terms"]]
-    out.table(["", "", "", ""], rows, (2,))
+    out.entries([t["term"], t["value"], ""], [[r[0], r[2], f"= {r[1]}, {r[3]}"] for r in rows], (1,), 4)
     names = [f"{a['name']} = {_same(a)}{_number(a['value'])}" for a in item["arguments"]]
     names += [f"{h['name']} = {h['formula']}" for h in item["helpers"]]
     names += [f"{s['name']} = {_number(s['value'])}" for s in item["symbols"]]
@@ -86,8 +86,8 @@ def _dims(out: Sections, dims: list[dict], t: dict) -> None:
         return
     out.heading(t["dims"], 3)
     several = len({d["model"] for d in dims}) > 1
-    rows = [[(f"{d['model']}: " if several else "") + d["name"], _number(d["value"]), d["formula"], ", ".join(x for x in (d["where"], d["technique"]) if x)] for d in dims]
-    out.table(["", "", "", ""], rows, (1,))
+    rows = [[(f"{d['model']}: " if several else "") + d["name"], _number(d["value"]), ", ".join(x for x in (d["formula"] and f"= {d['formula']}", d["where"], d["technique"]) if x)] for d in dims]
+    out.entries([t["dims"], t["value"], ""], rows, (1,))
 
 
 def _formats(out: Sections, items: list[dict], t: dict) -> None:
@@ -105,8 +105,9 @@ def _formats(out: Sections, items: list[dict], t: dict) -> None:
     rows = []
     for (what, name, part, bits), (where, mix, chosen) in found.items():
         label = name if name == part else f"{name}: {part}"
-        rows.append([t["lines"].get(what, what), label, bits, where or mix, chosen or t["kinds"]["default"]])
-    out.table(["", "", t["bits"], t["where"], t["chosen"]], rows, (2,))
+        said = [where, mix if mix != where else "", f"{t['chosen']} {chosen}" if chosen else t["kinds"]["default"]]
+        rows.append([t["lines"].get(what, what), label, f"{bits} {t['bits']}", ", ".join(x for x in said if x)])
+    out.entries(["", t["formats_head"], t["bits"], ""], rows, (2,))
 
 
 def _efficiencies(out: Sections, items: list[dict], t: dict) -> None:
@@ -136,5 +137,6 @@ def _rates(out: Sections, rates: list[dict], t: dict) -> None:
     for r in rates:
         kind = t["kinds"].get(r["kind"], r["kind"])
         name = (f"{r['hardware']}: " if several else "") + r["name"]
-        rows.append([name, measure(r["value"], r["unit"]), ", ".join(x for x in (r["path"], r["where"]) if x), f"{kind}: {r['ref']}".strip(": ")])
-    out.table(["", "", "", ""], rows, (1,))
+        said = [r["path"], r["where"], f"{kind}: {r['ref']}".strip(": ")]
+        rows.append([name, measure(r["value"], r["unit"]), ", ".join(x for x in said if x)])
+    out.entries([t["rates"], t["value"], ""], rows, (1,))

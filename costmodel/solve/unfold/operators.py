@@ -11,6 +11,7 @@ from ...language.formula import Name, Node, Num, names
 from ...language.formula.fold import number
 from ...language.formula.write import text
 from ...schema.names import BOUNDS, SYMBOLS
+from ..counts import FOREVER
 from .opened import Work
 from .origins import engine_origin, hardware_origin, place, rate_origin, stated
 
@@ -144,14 +145,19 @@ def _meaning(row, name: str) -> Node:
 def _arguments(machine, row, used: set) -> list[dict]:
     known = {**machine.program.dims, **machine.device_flags}
     values = {name: row.resolve_arg(name, known) for name in row.args if name in used}
-    return [{"name": n, "formula": text(row.args[n]), "value": v.value if isinstance(v, Num) else text(v)} for n, v in values.items()]
+    return [{"name": n, "formula": text(row.args[n]), "value": _plain(v)} for n, v in values.items()]
+
+
+def _plain(value: Node):
+    """A number, or formula text; no window is `none`."""
+    return text(value) if not isinstance(value, Num) else "none" if value.value >= FOREVER else value.value
 
 
 def _symbols(machine, row, used: set) -> list[dict]:
     """Row symbols that terms use (bytes per weight, per KV element, …) and their values."""
     known = {**machine.program.dims, **machine.device_flags}
     values = {name: row.resolve_arg(name, known) for name in sorted(used & SYMBOLS.keys())}
-    return [{"name": n, "value": v.value if isinstance(v, Num) else text(v)} for n, v in values.items()]
+    return [{"name": n, "value": _plain(v)} for n, v in values.items()]
 
 
 def used_dims(rows: list[tuple]) -> list[dict]:

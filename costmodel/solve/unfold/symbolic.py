@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...compile.emit import ROW_TERMS
+from ...compile.emit import ROW_TERMS, row_table
 from ...compile.machine import TERM_NAMES
+from ...compile.mixed import row_seconds
 from ...language.formula import Node, Num
 from ...language.formula.fold import bind
 from ...language.formula.lens import symbol, to_sympy
@@ -16,7 +17,6 @@ from .origins import engine_origin, leaf_origin
 from .symbols import Symbols, inert_max, printed
 
 _KINDS = {"bytes": "wksa", "bytes.weights": "w", "bytes.kv": "k", "bytes.state": "s", "bytes.activations": "a", "flops": "f"}
-_FIELDS = {"w": "weights", "k": "kv", "s": "state", "a": "activations"}
 
 
 def expression(opened, figure: Figure, latex: bool = False) -> dict[str, Any]:
@@ -24,14 +24,14 @@ def expression(opened, figure: Figure, latex: bool = False) -> dict[str, Any]:
 
     Raises :class:`SpecError` where it has none.
     """
+    import sympy
+
     symbols = Symbols()
     found = _expression(opened, figure, symbols)
     used = {s.name for s in found.free_symbols}
     listed = [entry for entry in symbols.listed() if entry["name"] in used]
-    result: dict[str, Any] = {"text": printed(found), "symbols": listed}
+    result: dict[str, Any] = {"text": sympy.sstr(found), "shown": printed(found), "symbols": listed}
     if latex:
-        import sympy
-
         result["latex"] = sympy.latex(found)
     return result
 
@@ -190,36 +190,41 @@ class Pass:
         import sympy
 
         total = sympy.Integer(0)
-        for item in self.machine.placed:
-            total += self.repeat(item) * self.row_seconds(item)
+        for item, info in zip(self.machine.placed, row_table(self.machine), strict=True):
+            total += self.repeat(item) * self.row_seconds(item, info)
         fixed = self.machine.fixed
         if fixed == Num(0):
             return total
         value = fixed.value if isinstance(fixed, Num) else None
         return total + (to_sympy(fixed, self.point) if value is None else self.symbols.add("fixed", value, "fixed times of a pass", ""))
 
-    def row_seconds(self, item):
-        """Expected seconds of one operator, as `emit` writes them."""
-        host = item.unit == "host"
-        choices, memory = [], 0
-        terms = {k: self.term(item, k) for k in ROW_TERMS if item.terms[k] != Num(0) and k not in ("fw", "fk")}
-        if "f" in terms:
-            peak = self.rate(("hpk_" if host else "pk_") + item.math) * to_sympy(item.rate)
-            choices.append(terms["f"] / (self.share(item, "compute") * peak))
-        for key in (k for k in "wksa" if k in terms):
-            kept = 1 - sum(to_sympy(Num(s)) for name, s in item.streams.items() if name.startswith(_FIELDS[key] + "@"))
-            memory += kept * terms[key] / (self.share(item, _FIELDS[key]) * self.rate("hram" if host else "bw")) if kept else 0
-        choices += [memory] if memory != 0 else []
-        for name, share in item.streams.items():
-            what, _, tier = name.partition("@")
-            key = {"weights": "w", "kv": "k"}[what]
-            if key in terms:
-                choices.append(to_sympy(Num(share)) * terms[key] / (self.share(item, "host") * self.rate(tier)))
-        total = (inert_max()(*choices) if len(choices) > 1 else choices[0]) if choices else 0
-        link = item.row.link
-        if "l" in terms:
-            total += terms["l"] / (self.share(item, "link" if link == "peer" else "host") * self.rate(link))
-        return total + (terms["h"] * self.rate(f"{link}_latency") if "h" in terms else 0)
+    def row_seconds(self, item, info: tuple):
+        """Expected seconds of one operator, by the solver's own formula."""
+        terms = [self.term(item, key) if key not in ("fw", "fk") and item.terms[key] != Num(0) else 0 for key in ROW_TERMS]
+        wanted = {field for key, field in _SHARES.items() if item.terms[key] != Num(0)} | ({"host"} if item.streams else set())
+        shares = {field: self.share(item, field) if field in wanted else 1 for field in item.eff}
+        streams = {key: to_sympy(Num(part)) for key, part in item.streams.items()}
+        placed = (*info[:7], to_sympy(item.rate), shares, streams, *info[10:])
+        return row_seconds(placed, terms, _Rates(self), None, lambda share, M: share, _longest)[0]
+
+
+_SHARES = {"f": "compute", "w": "weights", "k": "kv", "s": "state", "a": "activations", "l": "link"}
+
+
+class _Rates:
+    """Rates by name as symbols, made when they are asked for."""
+
+    def __init__(self, step: Pass):
+        self.step = step
+
+    def __getitem__(self, key: str):
+        return self.step.rate(key)
+
+
+def _longest(*seconds):
+    """An inert `max` over what is not nothing."""
+    found = [s for s in seconds if s != 0]
+    return inert_max()(*found) if len(found) > 1 else found[0] if found else 0
 
 
 def _held(opened, kind: str, symbols: Symbols):

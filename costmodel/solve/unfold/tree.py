@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from ...language.formula.write import text
+from ...schema.names import TERMS
 from ..export import clean
 from .bills import bills_of
 from .figures import Figure, figures, value_of
@@ -36,7 +38,7 @@ def unfold(opened, figure: Figure, level: int = 3) -> dict[str, Any]:
         "steps": steps,
     }
     if level > 1:
-        data["rewrites"] = rewrites(opened)
+        data["rewrites"] = rewrites(opened, {figures()[s["figure"]].bill for s in steps if s["bills"]})
     if level > 2:
         data |= _operators(opened, steps)
     return clean(data)
@@ -63,8 +65,9 @@ def _steps(opened, figure: Figure, level: int, found: dict | None = None) -> dic
         **_special_lines(opened, figure),
     }
     for path in figure.inputs.values() if level > 1 else ():
-        if path in figures() and (value_of(opened, path) or path == figure.path):
-            _steps(opened, figures()[path], level, found)
+        below = figures().get(path)
+        if below is not None and (below.formula is not None or below.bill or path == "decoding_s") and value_of(opened, path):
+            _steps(opened, below, level, found)
     return found
 
 
@@ -72,7 +75,9 @@ def _input(opened, name: str, path: str) -> dict:
     """A name of a formula: its value, and the figure that it is or the place that it comes from."""
     unit = figures()[path].unit if path in figures() else UNITS.get(path, "")
     origin = leaf_origin(opened, path)
-    return {"name": name, "of": path, "value": value_of(opened, path), "unit": unit, "origin": None if origin is None else origin._asdict()}
+    title = figures()[path].title if path in figures() else None
+    given = None if origin is None else origin._asdict()
+    return {"name": name, "of": path, "value": value_of(opened, path), "unit": unit, "title": title, "origin": given}
 
 
 UNITS = {
@@ -101,8 +106,24 @@ def _special_lines(opened, figure: Figure) -> dict:
     return {}
 
 
-def rewrites(opened) -> list[dict]:
-    """What techniques did: each rewrite once, with its place and the operators that it touched; dims and fields of the schedule."""
+_TERM = re.compile(r"(?:scale|replace) (\S+) |add .* to (\S+) \(")
+
+
+def _concerns(said: str, kinds: set) -> bool:
+    """Whether a rewrite of one term is of a term that the bills of these kinds sum; others concern all."""
+    match = _TERM.match(said)
+    term = (match[1] or match[2]) if match else ""
+    if term not in TERMS:
+        return True
+    timed = {"seconds": ("flops", "bytes.", "hops"), "floor": ("flops", "floor.", "bytes.state", "bytes.link"), "bytes": ("bytes.",)}
+    own = {"link": ("bytes.link", "bytes.weights"), "workspace": ("workspace",), "draft": ("stored", "holds.")}
+    held = {k: (k.replace("held.", "holds."),) for k in kinds if k.startswith("held.")} | dict.fromkeys(("stored", "stored.all"), ("stored", "params"))
+    return any(term.startswith((timed | own | held).get(kind, (kind,))) for kind in kinds)
+
+
+def rewrites(opened, kinds: set) -> list[dict]:
+    """What techniques did to what bills of these kinds sum: each rewrite once, with its place and the operators that it touched;
+    dims and fields of the schedule."""
     found: dict[tuple, dict] = {}
 
     def add(said: str, where: str, operator: str = "") -> None:
@@ -113,7 +134,8 @@ def rewrites(opened) -> list[dict]:
     for label, machine in (("", opened.machine), ("draft: ", opened.others.get("draft"))):
         for row in [] if machine is None else [item.row for item in machine.placed]:
             for said, mark in touching(row, all_used(row)):
-                add(said, place(mark), f"{label}{row.block}.{row.name}")
+                if _concerns(said, kinds):
+                    add(said, place(mark), f"{label}{row.block}.{row.name}")
     for dim in used_dims(_rows(opened.machine)):
         if dim["technique"]:
             add(f"dim {dim['name']} = {dim['formula'] or dim['value']} ({dim['technique']})", dim["where"])
