@@ -105,17 +105,17 @@ def resources(meta: dict, table: list) -> dict[str, float]:
     rates = meta["rates"]
     flops: dict = {}
     tiers: dict = {}
-    compulsory = host_bytes = 0.0
+    compulsory = host_bytes = 0
     for info, row in zip(meta["rows"], table, strict=True):
         unit, repeat, math, rate, streams, by = info[4], info[5], info[6], info[7], info[9], info[11]
-        flops[unit, math] = flops.get((unit, math), 0.0) + repeat * row[0] / rate
-        kept = [1.0, 1.0]
+        flops[unit, math] = flops.get((unit, math), 0) + repeat * row[0] / rate
+        kept = [1, 1]
         if row[5]:
-            tiers[by] = tiers.get(by, 0.0) + repeat * row[5]
+            tiers[by] = tiers.get(by, 0) + repeat * row[5]
         for name, share in streams.items():
             what, _, tier = name.partition("@")
             index = int(what != "weights")
-            tiers[tier] = tiers.get(tier, 0.0) + repeat * share * row[6 + index]
+            tiers[tier] = tiers.get(tier, 0) + repeat * share * row[6 + index]
             kept[index] -= share
         low = repeat * (kept[0] * row[6] + kept[1] * row[7])
         if unit == "host":
@@ -126,7 +126,7 @@ def resources(meta: dict, table: list) -> dict[str, float]:
         "device.compute": sum(v / rates["pk_" + m] for (u, m), v in flops.items() if u == "device" and v),
         "device.memory": compulsory / rates["bw"],
         "host.compute": sum(v / rates["hpk_" + m] for (u, m), v in flops.items() if u == "host" and v),
-        "host.memory": host_bytes / rates["hram"] if host_bytes else 0.0,
+        "host.memory": host_bytes / rates["hram"] if host_bytes else 0,
     }
     return found | {tier: v / rates[tier] for tier, v in tiers.items()}
 

@@ -115,19 +115,19 @@ def _efficiencies(out: Sections, items: list[dict], t: dict) -> None:
     found: dict[tuple, tuple] = {}
     for item in items:
         for e in item.get("efficiencies", ()):
-            key = (e["formula"] or "1", e["where"], tuple((c["name"], c["value"], c["where"]) for c in e["coefficients"]))
+            formula = (e["formula"] or f"{e['value']:.4g}") + (f" x {e['throttle']:.4g} ({t['power']})" if "throttle" in e else "")
+            key = (formula, e["where"], tuple((c["name"], c["value"], c["where"]) for c in e["coefficients"]), item["unit"])
             fields = found.setdefault(key, ([], e["kind"]))[0]
-            if e["of"] not in fields:
-                fields.append(e["of"])
+            if e["setting"] not in fields:
+                fields.append(e["setting"])
     if not found:
         return
     out.heading(t["efficiencies"], 3)
-    for (formula, where, coefficients), (fields, kind) in found.items():
-        names = ", ".join(t["lines"].get(f, f) for f in fields)
-        place = f"   {where}" + (f", {t['kinds'].get(kind, kind)}" if kind else "") if where else ""
-        out.lines(f"{names}: {formula}{place}", indent=2)
+    for (formula, where, coefficients, unit), (fields, kind) in found.items():
+        names = ", ".join(t["lines"].get(f, f) for f in fields) + ("" if unit == "device" else f" ({t['lines'].get(unit, unit)})")
+        out.lines(f"{names} = {', '.join(x for x in (formula, where, t['kinds'].get(kind, kind)) if x)}", indent=2)
         for name, value, at in coefficients:
-            out.lines(f"{name} = {value:g}   {at}", indent=6)
+            out.lines(f"{name} = {value:g}, {at}", indent=6)
 
 
 def _rates(out: Sections, rates: list[dict], t: dict) -> None:

@@ -17,6 +17,7 @@ _EN_LINES = {
     "host.memory": "memory (host)",
     "peer": "peer link",
     "handoff": "hand-off of the cache",
+    "experts": "routed experts",
 }
 _KO_LINES = {
     "weights": "가중치",
@@ -39,6 +40,8 @@ _KO_LINES = {
     "peer": "장치 간 링크",
     "hidden vectors": "은닉 벡터",
     "handoff": "캐시 전달",
+    "experts": "전문가",
+    "attention": "어텐션",
 }
 WORDS: dict[str, dict] = {
     "en": {
@@ -87,6 +90,7 @@ WORDS: dict[str, dict] = {
         "bits": "bits",
         "chosen": "chosen in",
         "dims": "Dims",
+        "power": "power limit",
         "efficiencies": "Shares of the rates that the engine reaches",
         "rates": "Rates",
     },
@@ -145,6 +149,7 @@ WORDS: dict[str, dict] = {
         "bits": "비트",
         "chosen": "선택한 곳",
         "dims": "차원",
+        "power": "전력 제한",
         "efficiencies": "엔진이 도달하는 속도의 비율",
         "rates": "속도",
     },

@@ -242,23 +242,25 @@ def _efficiencies(work: Work) -> list[dict]:
 
 
 def _efficiency(work: Work, tuning, field: str, M) -> dict:
-    item, formats = work.placed, work.placed.row.width.labels
+    item, machine, formats = work.placed, work.part.machine, work.placed.row.width.labels
     node = item.eff[field]
     value = node.value if isinstance(node, Num) else max(1e-6, number(node, {"M": M}))
-    entry = {"of": field, "value": min(1.0, value), "formula": "", "where": "", "kind": "", "coefficients": []}
     name = _special(field, item.row, item.row.terms["params"] != Num(0))
-    if name in tuning.own or FALLBACK.get(name, name) in tuning.own:
-        found = hardware_origin(work.part.machine.hardware, "efficiency", name if name in tuning.own else FALLBACK[name])
+    entry = {"of": field, "setting": name, "value": min(1.0, value), "formula": "", "where": "", "kind": "", "coefficients": []}
+    if tuning.throttle != 1 and field not in ("link", "host"):
+        entry["throttle"] = tuning.throttle
+    own = next((n for n in (name, FALLBACK.get(name, name)) if n in tuning.own), None)
+    if own is not None:
+        found = hardware_origin(machine, "efficiency", own)
         return entry | {"where": found.where, "kind": found.kind}
     path, formula = tuning.found("efficiency", name, formats)
     if formula is None and name in FALLBACK:
         path, formula = tuning.found("efficiency", FALLBACK[name], formats)
     if formula is None:
         return entry
-    found = engine_origin(tuning.engine, *path)
-    used = sorted(names(formula) - BOUNDS.keys())
-    given = [(n, *tuning.coefficient(n, formats)) for n in used if tuning.coefficient(n, formats)[1] is not None]
-    listed = [{"name": n, "value": c.value, "where": place(tuning.engine.mark(*at))} for n, at, c in given]
+    found = engine_origin(machine, *path)
+    given = [(n, *tuning.coefficient(n, formats)) for n in sorted(names(formula) - BOUNDS.keys())]
+    listed = [{"name": n, "value": c.value, "where": place(tuning.engine.mark(*at))} for n, at, c in given if c is not None]
     return entry | {"formula": text(formula), "where": found.where, "kind": found.kind, "coefficients": listed}
 
 

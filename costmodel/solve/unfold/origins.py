@@ -34,36 +34,39 @@ def stated(spec, *path) -> str:
     return place(spec.mark(*path)) if path in spec.document.marks else ""
 
 
-def hardware_origin(spec, *path) -> Origin:
-    """Of a value of a hardware document."""
-    keys = (path[-1], path[0]) if path[0] in ("memory", "compute") else (*path[1:2], path[0])
-    return _origin(spec, "hw", path, keys)
+def hardware_origin(machine, *path) -> Origin:
+    """Of a value of a machine's hardware document."""
+    keys = (path[0],) if path[0] in ("host", "links") else (path[-1], path[0])
+    return _origin(machine, machine.hardware, "hw", path, keys)
 
 
-def engine_origin(spec, *path, formula: str = "") -> Origin:
+def engine_origin(machine, *path, formula: str = "") -> Origin:
     """Of a value of an engine document."""
-    return _origin(spec, "engine", path, (path[-1], *path[-2:-1], path[0]), formula)
+    return _origin(machine, machine.engine, "engine", path, (path[-1], *path[-2:-1], path[0]), formula)
 
 
-def _origin(spec, kind: str, path: tuple, keys: tuple, formula: str = "") -> Origin:
-    mark = spec.mark(*path)
+def _origin(machine, spec, kind: str, path: tuple, keys: tuple, formula: str = "") -> Origin:
+    """A value's place, and the source that the very document states for it, not a child that gives other values of the kind."""
+    mark, name = spec.mark(*path), ".".join((kind, *map(str, path)))
     if not any(path[:n] in spec.document.marks for n in range(1, len(path) + 1)):
-        return Origin(".".join((kind, *map(str, path))), "", "default", "", formula)
-    source = next((spec.doc.sources[k] for k in keys if k in spec.doc.sources), None)
+        return Origin(name, "", "default", "", formula)
     if mark.source.name.startswith("--set"):
-        return Origin(".".join((kind, *map(str, path))), place(mark), "given", "", formula)
-    said = ("", "") if source is None else (source.kind, str(source.ref))
-    return Origin(".".join((kind, *map(str, path))), place(mark), *said, formula)
+        return Origin(name, place(mark), "given", "", formula)
+    documents = (machine.program.library.read(file) for file in spec.files)
+    own = next((d for d in documents if d.source is mark.source), None)
+    sources = {} if own is None else own.data.get("sources") or {}
+    source = next((sources[k] for k in keys if k in sources), {})
+    return Origin(name, place(mark), source.get("kind", ""), str(source.get("ref", "")), formula)
 
 
 def rate_origin(machine, key: str) -> Origin:
     """Of one of a machine's rates, by its name in `rates`."""
-    doc, spec = machine.hardware.doc, machine.hardware
+    doc = machine.hardware.doc
     if key.startswith(("pk_", "hpk_")):
         head = ("compute",) if key.startswith("pk_") else ("host", "compute")
-        return hardware_origin(spec, *head, key.partition("_")[2])
+        return hardware_origin(machine, *head, key.partition("_")[2])
     if key.endswith("_latency"):
-        return hardware_origin(spec, "links", key.removesuffix("_latency"), "latency")
+        return hardware_origin(machine, "links", key.removesuffix("_latency"), "latency")
     paths: dict[str, list[tuple]] = {
         "bw": [("memory", machine.memory_name, "bandwidth")],
         "hram": [("host", "dram", "bandwidth")],
@@ -72,8 +75,8 @@ def rate_origin(machine, key: str) -> Origin:
     }
     for path in paths.get(key, [("links", key, "bandwidth")]):
         if _at(doc, path) == machine.rates.get(key):
-            return hardware_origin(spec, *path)
-    return hardware_origin(spec, *paths.get(key, [("links", key, "bandwidth")])[0])
+            return hardware_origin(machine, *path)
+    return hardware_origin(machine, *paths.get(key, [("links", key, "bandwidth")])[0])
 
 
 def _at(doc: Any, path: tuple) -> Any:
@@ -87,7 +90,10 @@ def schedule_origin(program, field: str) -> Origin:
     entry = program.fields[field]
     if entry.mark is None:
         return Origin("", "", "default", "", text(entry.node))
-    return Origin(f"tech.{entry.use.name}", place(entry.mark), "technique", entry.use.text(), text(entry.node))
+    written: Any = entry.use.spec.doc.schedule
+    for part in field.split("."):
+        written = getattr(written, part)
+    return Origin(entry.use.text(), place(entry.mark), "technique", "", text(written))
 
 
 def leaf_origin(opened, path: str) -> Origin | None:
@@ -96,11 +102,11 @@ def leaf_origin(opened, path: str) -> Origin | None:
     if path in ("span.low", "span.high", "prefill_span.low", "prefill_span.high"):
         head, _, end = path.partition(".")
         at, _ = machine.tuning("device").found(head)
-        return engine_origin(machine.engine, *at, end) if at else None
+        return engine_origin(machine, *at, end) if at else None
     if path.startswith("network."):
         bandwidth = opened.prediction.decoder.meta["network"]
         slower = decoder if bandwidth and bandwidth <= (machine.hardware.doc.links["network"].bandwidth, 1e9) else machine
-        return hardware_origin(slower.hardware, "links", "network", path.partition(".")[2])
+        return hardware_origin(slower, "links", "network", path.partition(".")[2])
     fields = {"decode.tokens_out": "decode.tokens_out", "occupancy": "decode.occupancy", "stages": "prefill.stages", "batch": "batch"}
     if path in fields:
         found = schedule_origin(program, fields[path])
@@ -112,5 +118,5 @@ def leaf_origin(opened, path: str) -> Origin | None:
         "usable_share": ("usable",),
     }
     if path in places:
-        return hardware_origin(decoder.hardware, *places[path])
+        return hardware_origin(decoder, *places[path])
     return Origin(path, "", "given") if path in ("prompt", "output", "context") else None

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...compile.emit import ROW_TERMS, row_table
 from ...compile.machine import TERM_NAMES
-from ...compile.mixed import row_seconds
+from ...compile.mixed import resources, row_seconds
 from ...language.formula import Node, Num
 from ...language.formula.fold import bind
 from ...language.formula.lens import symbol, to_sympy
@@ -50,8 +50,10 @@ def _expression(opened, figure: Figure, symbols: Symbols):
         return _inert(to_sympy(figure.formula, env))
     made = _bill(opened, figure, symbols)
     if made is None:
-        where = Mark(Source("QUANTITY", figure.path), 1, 1)
-        raise problem(f"`{figure.path}` has no expression of its own", where, "ask for it without `--symbolic` and `--latex`")
+        where, phase = Mark(Source("QUANTITY", figure.path), 1, 1), figure.path.partition(".")[0]
+        several = any(len(part.passes) > 1 or len(part.steps[0]) > 1 for part in opened.parts.get(phase, ()))
+        why = f"`{figure.path}` is a sum over several passes" if several else f"`{figure.path}` has no expression of its own"
+        raise problem(why, where, "ask for it without `--symbolic` and `--latex`")
     return made
 
 
@@ -84,7 +86,7 @@ def _named(opened, path: str, symbols: Symbols):
 def _bill(opened, figure: Figure, symbols: Symbols):
     """The sum that a bill is, or None for what is none."""
     kind, phase = figure.bill, figure.path.partition(".")[0]
-    if phase in opened.parts and kind in (*_KINDS, "seconds"):
+    if phase in opened.parts and kind in (*_KINDS, "seconds", "floor"):
         return _phase(opened, phase, kind, symbols)
     if kind in ("held.kv", "held.state") and not opened.prediction.plan[5] and not opened.prediction.plan[15]:
         return _held(opened, kind, symbols)
@@ -104,10 +106,10 @@ def _phase(opened, phase: str, kind: str, symbols: Symbols):
             return None
         point = _point(opened, phase, part, symbols)
         pass_ = Pass(part.machine, point, symbols, steps[0][0])
-        one = pass_.seconds() if kind == "seconds" else pass_.amount(_KINDS[kind])
+        one = pass_.seconds() if kind == "seconds" else pass_.floor() if kind == "floor" else pass_.amount(_KINDS[kind])
         total += part.times * one
     plan = opened.prediction.plan
-    if kind == "seconds" and phase == "prefill" and plan[8] > 1:
+    if kind in ("seconds", "floor") and phase == "prefill" and plan[8] > 1:
         total *= sympy.Rational(int(plan[7] + plan[8] - 1), int(plan[7] * plan[8]))
     return total
 
@@ -182,7 +184,7 @@ class Pass:
         B, T, _, _ = self.group
         value = node.value if isinstance(node, Num) else max(1e-6, number(node, {"M": B * T}))
         path, _ = self.machine.tuning(item.unit).found("efficiency", field, item.row.width.labels)
-        where = engine_origin(self.machine.engine, *path).where if path else ""
+        where = engine_origin(self.machine, *path).where if path else ""
         return 1 if value >= 1 else self.symbols.share(field, float(value), where)
 
     def seconds(self):
@@ -200,12 +202,26 @@ class Pass:
 
     def row_seconds(self, item, info: tuple):
         """Expected seconds of one operator, by the solver's own formula."""
-        terms = [self.term(item, key) if key not in ("fw", "fk") and item.terms[key] != Num(0) else 0 for key in ROW_TERMS]
-        wanted = {field for key, field in _SHARES.items() if item.terms[key] != Num(0)} | ({"host"} if item.streams else set())
+        return row_seconds(self.info(item, info), self.terms(item), _Rates(self), None, lambda share, M: share, _longest)[0]
+
+    def floor(self):
+        """Least seconds of the pass: the longest of its resources, by the solver's own formula."""
+        table = [(p, self.info(p, i)) for p, i in zip(self.machine.placed, row_table(self.machine), strict=True)]
+        meta = {"rates": _Rates(self), "rows": [(*info[:5], self.repeat(p), *info[6:]) for p, info in table]}
+        return _longest(*resources(meta, [self.terms(item) for item in self.machine.placed]).values())
+
+    def terms(self, item) -> list:
+        """All terms of an operator, 0 for none."""
+        return [self.term(item, key) if item.terms[key] != Num(0) else 0 for key in ROW_TERMS]
+
+    def info(self, item, info: tuple) -> tuple:
+        """A row of the table in META with symbols for the shares that the operator uses."""
+        wanted = {field for key, field in _SHARES.items() if item.terms[key] != Num(0)}
+        if item.streams or (item.terms["l"] != Num(0) and item.row.link != "peer"):
+            wanted.add("host")
         shares = {field: self.share(item, field) if field in wanted else 1 for field in item.eff}
         streams = {key: to_sympy(Num(part)) for key, part in item.streams.items()}
-        placed = (*info[:7], to_sympy(item.rate), shares, streams, *info[10:])
-        return row_seconds(placed, terms, _Rates(self), None, lambda share, M: share, _longest)[0]
+        return (*info[:7], to_sympy(item.rate), shares, streams, *info[10:])
 
 
 _SHARES = {"f": "compute", "w": "weights", "k": "kv", "s": "state", "a": "activations", "l": "link"}
