@@ -105,7 +105,9 @@ def bill_rows(lines: list[tuple[str, float]], unit: str, digits: int = 5) -> tup
     """
     total = sum(a for _, a in lines)
     size = max((abs(a) for _, a in lines), default=0.0)
-    step, prefix = next(((s, p) for s, p in SCALES["s" if unit == "s" else ""] if size >= s * 0.9995), SCALES["s"][-1] if unit == "s" else (1, ""))
+    step, prefix = next(
+        ((s, p) for s, p in SCALES["s" if unit == "s" else ""] if size >= s * 0.9995), SCALES["s"][-1] if unit == "s" else (1, "")
+    )
     shown = prefix if unit == "s" else f"{prefix}{unit}"
     decimals = max(0, digits - len(str(int(size / step))))
     if step == 1 and unit == "B" and all(a == int(a) for _, a in lines):
@@ -122,15 +124,12 @@ def bill_rows(lines: list[tuple[str, float]], unit: str, digits: int = 5) -> tup
 
 
 def rounded(values: list[float]) -> list[int]:
-    """Whole numbers next to values that sum to the rounded sum of them: those with the largest remainders are rounded up."""
-    from math import floor
-
-    low = [floor(v) for v in values]
-    missing = round(sum(values)) - sum(low)
-    order = sorted(range(len(values)), key=lambda i: (low[i] - values[i], i))
-    for i in order[:missing]:
-        low[i] += 1
-    return low
+    """Whole numbers that sum to the rounded sum of the values: each is rounded, and the largest takes what is left."""
+    whole = [round(v) for v in values]
+    if whole:
+        most = max(range(len(values)), key=lambda i: abs(values[i]))
+        whole[most] += round(sum(values)) - sum(whole)
+    return whole
 
 
 def measure(value, unit: str, digits: int = 4) -> str:

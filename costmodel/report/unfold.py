@@ -97,7 +97,10 @@ def _rewrites(out: Sections, rewrites: list[dict], t: dict) -> None:
         verb, term, rest = ("scale ", match[1], " " + match[2]) if match else (item["text"], "", "")
         merged.setdefault((verb, rest, shown, item["where"]), []).append(term)
     out.heading(t["rewrites"], 3)
-    lines = [["; ".join(x for x in (f"{verb}{', '.join(terms)}{rest}", shown, where) if x)] for (verb, rest, shown, where), terms in merged.items()]
+    lines = [
+        ["; ".join(x for x in (f"{verb}{', '.join(terms)}{rest}", shown, where) if x)]
+        for (verb, rest, shown, where), terms in merged.items()
+    ]
     out.entries([t["rewrite"]], [["-", line[0]] for line in lines])
 
 
@@ -107,6 +110,13 @@ def _symbolic(out: Sections, found: dict, t: dict) -> None:
     out.block(found.get("latex") or found["shown"])
     out.entries(
         [t["symbol"], t["value"], ""],
-        [[s["name"], f"{s['value']:.6g}" if isinstance(s["value"], float) else f"{s['value']:,}", ", ".join(x for x in (s["meaning"], s["where"]) if x)] for s in found["symbols"]],
+        [
+            [
+                s["name"],
+                f"{s['value']:.6g}" if isinstance(s["value"], float) else f"{s['value']:,}",
+                ", ".join(x for x in (s["meaning"], s["where"]) if x),
+            ]
+            for s in found["symbols"]
+        ],
         (1,),
     )

@@ -54,7 +54,9 @@ def _operator(out: Sections, item: dict, t: dict) -> None:
         rates = ", ".join(f"{r['name']} {measure(r['value'], r['unit'])}" for r in item["rates"])
         out.lines(f"{t['reaches']} {reached} {t['of']} {rates}", indent=4)
     if item.get("streams"):
-        out.lines(t["streams"] + " " + ", ".join(f"{share:.4g} {key.replace('@', ' @ ')}" for key, share in item["streams"].items()), indent=4)
+        out.lines(
+            t["streams"] + " " + ", ".join(f"{share:.4g} {key.replace('@', ' @ ')}" for key, share in item["streams"].items()), indent=4
+        )
     if "expected_s" in item:
         spent = ", ".join(f"{t['lines'].get(k, k)} {measure(v, 's')}" for k, v in item["seconds"].items())
         out.lines(f"{t['takes']} {measure(item['expected_s'], 's')} ({spent}), {t['least']} {measure(item['floor_s'], 's')}", indent=4)
@@ -86,7 +88,14 @@ def _dims(out: Sections, dims: list[dict], t: dict) -> None:
         return
     out.heading(t["dims"], 3)
     several = len({d["model"] for d in dims}) > 1
-    rows = [[(f"{d['model']}: " if several else "") + d["name"], _number(d["value"]), ", ".join(x for x in (d["formula"] and f"= {d['formula']}", d["where"], d["technique"]) if x)] for d in dims]
+    rows = [
+        [
+            (f"{d['model']}: " if several else "") + d["name"],
+            _number(d["value"]),
+            ", ".join(x for x in (d["formula"] and f"= {d['formula']}", d["where"], d["technique"]) if x),
+        ]
+        for d in dims
+    ]
     out.entries([t["dims"], t["value"], ""], rows, (1,))
 
 

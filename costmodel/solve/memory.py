@@ -59,7 +59,9 @@ def device_lines(prediction, tokens: int, batch: int) -> dict:
 
 def workspace(prediction, plan, unit: int = 0) -> float:
     """The largest scratch of any scheduled step on the machine that decodes: of its device (0) or host (1)."""
-    return max(sum(sum(scratch_parts(prediction.decoder, unit, *group)[:2]) for group in groups) for groups in memory_steps(prediction, plan))
+    return max(
+        sum(sum(scratch_parts(prediction.decoder, unit, *group)[:2]) for group in groups) for groups in memory_steps(prediction, plan)
+    )
 
 
 def memory_steps(prediction, plan) -> list[list[tuple]]:

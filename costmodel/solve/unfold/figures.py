@@ -13,13 +13,15 @@ from ...language.yamlread import read_text
 from .values import read_value
 
 SHORT = {
-    "tps": "tps.expected", "ceiling": "tps.ceiling", "rule_of_thumb": "tps.rule_of_thumb", "tpot": "tpot_s.expected", "tpot_s": "tpot_s.expected",
-    "itl": "tpot_s.expected", "ttft": "ttft_s.expected", "ttft_s": "ttft_s.expected", "e2e": "e2e_s.expected", "e2e_s": "e2e_s.expected",
-    "itl_mean": "itl_mean_s", "prefill": "prefill.expected_s", "decode": "decode.expected_s", "memory": "memory.total_bytes",
-    "fits": "memory.fits", "max_context": "memory.max_context", "max_batch": "memory.max_batch", "kv": "memory.kv_bytes",
-    "weights": "memory.weights_bytes", "workspace": "memory.workspace_bytes", "state": "memory.state_bytes", "flops": "decode.flops",
-    "bytes": "decode.bytes", "intensity": "decode.intensity", "ridge": "decode.ridge", "regime": "decode.regime",
-    "attainable": "decode.attainable_flops", "floor": "decode.floor_s", "tokens_out": "decode.tokens_out", "handoff": "handoff_s",
+    "tps": "tps.expected", "ceiling": "tps.ceiling", "rule_of_thumb": "tps.rule_of_thumb", "tpot": "tpot_s.expected",
+    "tpot_s": "tpot_s.expected", "itl": "tpot_s.expected", "ttft": "ttft_s.expected", "ttft_s": "ttft_s.expected",
+    "e2e": "e2e_s.expected", "e2e_s": "e2e_s.expected", "itl_mean": "itl_mean_s", "prefill": "prefill.expected_s",
+    "decode": "decode.expected_s", "memory": "memory.total_bytes", "fits": "memory.fits",
+    "max_context": "memory.max_context", "max_batch": "memory.max_batch", "kv": "memory.kv_bytes",
+    "weights": "memory.weights_bytes", "workspace": "memory.workspace_bytes", "state": "memory.state_bytes",
+    "flops": "decode.flops", "bytes": "decode.bytes", "intensity": "decode.intensity", "ridge": "decode.ridge",
+    "regime": "decode.regime", "attainable": "decode.attainable_flops", "floor": "decode.floor_s",
+    "tokens_out": "decode.tokens_out", "handoff": "handoff_s",
 }  # fmt: skip
 """Short names. Endings that say the unit (`_s`, `_bytes`, `_flops`) may be left out of any name."""
 
@@ -63,7 +65,9 @@ def find(quantity: str) -> Figure:
     if path not in known:
         close = [p for p in known if _bare(p) == _bare(path)]
         if len(close) != 1:
-            raise problem(f"no figure `{quantity[:80]}`", Mark(Source("QUANTITY", quantity[:400]), 1, 1), suggest(quantity[:80], [*known, *SHORT]))
+            raise problem(
+                f"no figure `{quantity[:80]}`", Mark(Source("QUANTITY", quantity[:400]), 1, 1), suggest(quantity[:80], [*known, *SHORT])
+            )
         path = close[0]
     return known[path]
 

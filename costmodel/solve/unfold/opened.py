@@ -68,8 +68,8 @@ class Opened:
         p, runnable = self.prediction, self.prediction.runnable
         phases = phases_of(p)
         found = {
-            "prefill": [Part("model", self.machine, *phases["prefill"], 1)],
-            "decode": [Part("model", self.decoder, *phases["decode"], 1)],
+            "prefill": [_part(self.machine, *phases["prefill"])],
+            "decode": [_part(self.decoder, *phases["decode"])],
             "draft_prefill": [],
         }
         times = draft_steps(p)
@@ -106,6 +106,10 @@ class Opened:
         if phase == "draft_prefill":
             return p.runnable.draft_prefill.one(*draft_prompt(p)) if prefills_draft(p) else (0.0,) * 12
         return p._prefill[0] if phase == "prefill" else p._decode
+
+
+def _part(machine: Machine, runnable, steps: list, passes: list) -> Part:
+    return Part("model", machine, runnable, steps, passes, 1)
 
 
 def _works(part: Part) -> list[Work]:

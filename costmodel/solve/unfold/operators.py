@@ -160,6 +160,11 @@ def _symbols(machine, row, used: set) -> list[dict]:
     return [{"name": n, "value": _plain(v)} for n, v in values.items()]
 
 
+def labels(row) -> tuple:
+    """The names of a row's number format that engines key settings on."""
+    return () if row.width is None else row.width.labels
+
+
 def used_dims(rows: list[tuple]) -> list[dict]:
     """The dims that rows, as (machine, row), use, with value, formula and place; a technique's where one gives it."""
     found: dict[tuple, dict] = {}
@@ -242,11 +247,19 @@ def _efficiencies(work: Work) -> list[dict]:
 
 
 def _efficiency(work: Work, tuning, field: str, M) -> dict:
-    item, machine, formats = work.placed, work.part.machine, work.placed.row.width.labels
+    item, machine, formats = work.placed, work.part.machine, labels(work.placed.row)
     node = item.eff[field]
     value = node.value if isinstance(node, Num) else max(1e-6, number(node, {"M": M}))
     name = _special(field, item.row, item.row.terms["params"] != Num(0))
-    entry = {"of": field, "setting": name, "value": min(1.0, value), "formula": "", "where": "", "kind": "", "coefficients": []}
+    entry: dict[str, Any] = {
+        "of": field,
+        "setting": name,
+        "value": min(1.0, value),
+        "formula": "",
+        "where": "",
+        "kind": "",
+        "coefficients": [],
+    }
     if tuning.throttle != 1 and field not in ("link", "host"):
         entry["throttle"] = tuning.throttle
     own = next((n for n in (name, FALLBACK.get(name, name)) if n in tuning.own), None)

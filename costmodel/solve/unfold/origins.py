@@ -55,7 +55,7 @@ def _origin(machine, spec, kind: str, path: tuple, keys: tuple, formula: str = "
     documents = (machine.program.library.read(file) for file in spec.files)
     own = next((d for d in documents if d.source is mark.source), None)
     sources = {} if own is None else own.data.get("sources") or {}
-    source = next((sources[k] for k in keys if k in sources), {})
+    source: dict = next((sources[k] for k in keys if k in sources), {})
     return Origin(name, place(mark), source.get("kind", ""), str(source.get("ref", "")), formula)
 
 

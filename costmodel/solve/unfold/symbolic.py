@@ -276,5 +276,3 @@ def _stored(opened, kind: str, symbols: Symbols):
         node = row.resolve("stored", {**machine.program.shown_dims(), **shown, **machine.device_flags})
         total += made.repeat(item) * to_sympy(symbols.dims(machine.program, node))
     return total
-
-

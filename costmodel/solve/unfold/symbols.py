@@ -18,7 +18,7 @@ def inert_max():
     """A function `max` that sympy leaves as it is: `sympy.Max` compares every pair of its arguments."""
     import sympy
 
-    class max(sympy.Function):  # noqa: A001
+    class max(sympy.Function):
         """The largest of its arguments, never evaluated."""
 
         @classmethod

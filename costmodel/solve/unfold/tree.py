@@ -117,7 +117,9 @@ def _concerns(said: str, kinds: set) -> bool:
         return True
     timed = {"seconds": ("flops", "bytes.", "hops"), "floor": ("flops", "floor.", "bytes.state", "bytes.link"), "bytes": ("bytes.",)}
     own = {"link": ("bytes.link", "bytes.weights"), "workspace": ("workspace",), "draft": ("stored", "holds.")}
-    held = {k: (k.replace("held.", "holds."),) for k in kinds if k.startswith("held.")} | dict.fromkeys(("stored", "stored.all"), ("stored", "params"))
+    held = {k: (k.replace("held.", "holds."),) for k in kinds if k.startswith("held.")} | dict.fromkeys(
+        ("stored", "stored.all"), ("stored", "params")
+    )
     return any(term.startswith((timed | own | held).get(kind, (kind,))) for kind in kinds)
 
 
