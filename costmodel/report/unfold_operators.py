@@ -31,7 +31,8 @@ def _passes(passes: list[dict], t: dict) -> list[str]:
         label = t["step"].format(step=item["step"], of=item["steps"]) if item["steps"] > 1 else t["one_step"]
         part = "" if item["part"] == "model" else t["lines"].get(item["part"], item["part"]) + ", "
         times = f" ({item['times']:,} x)" if item["times"] != 1 else ""
-        lines.append(f"{part}{label}{times}: {groups}")
+        split = f", {t['passes'].format(passes=item['passes'])}" if item["passes"] > item["steps"] else ""
+        lines.append(f"{part}{label}{times}: {groups}{split}")
     return lines
 
 
@@ -66,7 +67,7 @@ def _operator(out: Sections, item: dict, t: dict) -> None:
 
 def _same(argument: dict) -> str:
     """The formula of an argument before its value, where it is more than the number."""
-    return "" if argument["formula"] == str(argument["value"]) else f"{argument['formula']} = "
+    return "" if argument["value"] == "none" or argument["formula"] == str(argument["value"]) else f"{argument['formula']} = "
 
 
 def _number(value) -> str:
@@ -107,14 +108,21 @@ def _formats(out: Sections, items: list[dict], t: dict) -> None:
             scale = f" x {f['factor']:.4g}" if f["factor"] not in (1, 1.0) else ""
             for p in f["parts"]:
                 bits = f"{p['bits']:.4g}{scale}" if "bits" in p else f"{f['bits']:.4g}"
-                found.setdefault((f["what"], f["format"], p["format"], bits), [p.get("where", ""), f["where"], f["chosen"]])
+                found.setdefault(
+                    (f["what"], f["format"], p["format"], bits), [p.get("where", ""), f["where"], f["chosen"], f.get("scaled", "")]
+                )
     if not found:
         return
     out.heading(t["formats_head"], 3)
     rows = []
-    for (what, name, part, bits), (where, mix, chosen) in found.items():
+    for (what, name, part, bits), (where, mix, chosen, scaled) in found.items():
         label = name if name == part else f"{name}: {part}"
-        said = [where, mix if mix != where else "", f"{t['chosen']} {chosen}" if chosen else t["kinds"]["default"]]
+        said = [
+            where,
+            mix if mix != where else "",
+            scaled and f"{t['scaled']} {scaled}",
+            f"{t['chosen']} {chosen}" if chosen else t["kinds"]["default"],
+        ]
         rows.append([t["lines"].get(what, what), label, f"{bits} {t['bits']}", ", ".join(x for x in said if x)])
     out.entries(["", t["formats_head"], t["bits"], ""], rows, (2,))
 

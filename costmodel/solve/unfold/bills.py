@@ -32,6 +32,8 @@ def bills_of(opened, figure) -> list[Bill]:
         return [Bill("operator", held_lines(opened, kind[5:]))]
     if kind == "workspace":
         return [Bill("part", workspace_lines(opened))]
+    if kind == "tier":
+        return tier_bills(opened, *figure.path.split(".")[2:])
     return [Bill("part", draft_lines(opened))] if kind == "draft" else []
 
 
@@ -112,8 +114,8 @@ def stored_bills(opened, all_tiers: bool) -> list[Bill]:
 
 
 def _format(placed) -> str:
-    """`q4_k 4.68 bits`: the format that most of a row's weights are in, and the bits that a weight takes."""
-    return f"{placed.row.width.labels[0]} ({placed.bits:.4g} bits)"
+    """`q6_k + q4_k (5.292 bits)`: the formats that a row's weights are in, and the bits that a weight takes."""
+    return f"{' + '.join(name for name, _ in placed.row.width.parts)} ({placed.bits:.4g} bits)"
 
 
 def held_lines(opened, what: str) -> list[tuple[str, float]]:
@@ -129,6 +131,22 @@ def held_lines(opened, what: str) -> list[tuple[str, float]]:
         for B, S in groups if item.unit == "device" else ():
             pairs.append((f"{item.row.block}.{item.row.name}", share * item.repeat * number(term, {"B": B, "S": S, "T": 0})))
     return grouped(pairs)
+
+
+def tier_bills(opened, tier: str, what: str) -> list[Bill]:
+    """Weights or KV bytes in a lower tier, of all stages of a pipeline, by role or operator."""
+    p, placed = opened.prediction, opened.decoder.placed
+    stages = p.decoder.meta["devices"]
+    if what == "weights_bytes" and tier in ("host", "disk"):
+        return [Bill("role", grouped((item.row.role, stages * item.stored.get(tier, 0.0)) for item in placed))]
+    if what != "kv_bytes" or tier not in ("host", "disk") or p.plan[5] or p.plan[15]:
+        return []
+    env, pairs = {"B": p.plan[0], "S": p.context + p.output, "T": 0}, []
+    for item in placed:
+        streamed = {key: share for key, share in item.streams.items() if key.startswith("kv@")}
+        share = streamed.get(f"kv@{tier}", 0.0) + (1.0 - sum(streamed.values()) if item.unit == tier else 0.0)
+        pairs.append((f"{item.row.block}.{item.row.name}", stages * share * item.repeat * number(item.terms["hk"], env)))
+    return [Bill("operator", grouped(pairs))]
 
 
 def workspace_lines(opened) -> list[tuple[str, float]]:

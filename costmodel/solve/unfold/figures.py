@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -62,6 +63,10 @@ def find(quantity: str) -> Figure:
     """The figure of a path or short name. Raises :class:`SpecError` with the nearest names."""
     known = figures()
     path = SHORT.get(quantity, quantity)
+    tier = re.fullmatch(r"memory\.tiers\.(host|disk|prefill machine)\.(\w{1,20})", path)
+    if tier:
+        title = {"en": f"{tier[1]}: {tier[2]}", "ko": f"{tier[1]}: {tier[2]}"}
+        return Figure(path, "B" if tier[2] != "fits" else "", None, "", {}, "tier", "R22", title)
     if path not in known:
         close = [p for p in known if _bare(p) == _bare(path)]
         if len(close) != 1:

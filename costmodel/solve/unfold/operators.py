@@ -215,6 +215,8 @@ def _formats(opened, machine, row, used: set) -> list[dict]:
             chosen = place(mark) if mark else stated(machine.program.base, what, "format") or stated(machine.program.base, what)
             parts = [{"format": n, "share": s} for n, s in row.width.parts] if what == "weights" else [{"format": name, "share": 1}]
             entry = {"what": what, "format": name, "bits": 8 * number(row.symbols[symbol]), "where": _format_place(opened, name, row.role)}
+            size = stated(machine.program.base, "weights", "size") if what == "weights" and mark is None and factor != 1 else ""
+            entry |= {"scaled": size} if size else {}
             found.append(entry | {"parts": [p | _part_detail(opened, p["format"]) for p in parts], "factor": factor, "chosen": chosen})
     return found
 

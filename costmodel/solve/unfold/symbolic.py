@@ -269,10 +269,8 @@ def _stored(opened, kind: str, symbols: Symbols):
         whole = machine.program.constant(item.row, "stored", machine.device_flags) * item.repeat
         if not size:
             continue
-        if abs(size - whole) > 1e-9 * whole:
-            total += to_sympy(Num(size))
-            continue
+        share = 1 if abs(size - whole) <= 1e-9 * whole else to_sympy(Num(size / whole))
         row, shown = symbols.formats(item.row, machine.program)
         node = row.resolve("stored", {**machine.program.shown_dims(), **shown, **machine.device_flags})
-        total += made.repeat(item) * to_sympy(symbols.dims(machine.program, node))
+        total += share * made.repeat(item) * to_sympy(symbols.dims(machine.program, node))
     return total

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from ...language.formula.write import text
+from ...language.problem import problem
 from ...schema.names import TERMS
 from ..export import clean
 from .bills import bills_of
@@ -22,11 +23,16 @@ def unfold(opened, figure: Figure, level: int = 3) -> dict[str, Any]:
     Raises :class:`SpecError` where the case has no such figure.
     """
     meta, p = opened.prediction.runnable.meta, opened.prediction
+    known = {**figures(), figure.path: figure}
+    try:
+        value = value_of(opened, figure.path)
+    except (KeyError, AttributeError):
+        raise problem(f"this case has no `{figure.path}`", help="lower tiers are there where something is placed in them") from None
     steps = list(_steps(opened, figure, level).values())
     data = {
         "schema": SCHEMA,
         "figure": figure.path,
-        "value": value_of(opened, figure.path),
+        "value": value,
         "unit": figure.unit,
         "model": meta["model"],
         "hardware": meta["hardware"],
@@ -38,7 +44,7 @@ def unfold(opened, figure: Figure, level: int = 3) -> dict[str, Any]:
         "steps": steps,
     }
     if level > 1:
-        data["rewrites"] = rewrites(opened, {figures()[s["figure"]].bill for s in steps if s["bills"]})
+        data["rewrites"] = rewrites(opened, {known[s["figure"]].bill for s in steps if s["bills"]})
     if level > 2:
         data |= _operators(opened, steps)
     return clean(data)
@@ -161,7 +167,8 @@ def _operators(opened, steps: list[dict]) -> dict:
     found: list[dict] = []
     rows: list[tuple] = []
     for step in steps:
-        kind, head = figures()[step["figure"]].bill, step["figure"].partition(".")[0]
+        kind = figures()[step["figure"]].bill if step["figure"] in figures() else ""
+        head = step["figure"].partition(".")[0]
         amounts = {line["name"]: line["value"] for bill in step["bills"] if bill["by"] == "operator" for line in bill["lines"]}
         if head in opened.parts and kind:
             works = [w for w in opened.works(head) if w.name in amounts or kind == "floor"]
