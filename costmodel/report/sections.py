@@ -83,7 +83,8 @@ def _entries(rows: list[list[str]], right: tuple, indent: int, columns: int) -> 
     widths = [max(width(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
     used = [i for i, w in enumerate(widths) if w]
     start = indent + sum(widths[i] + 2 for i in used)
-    hang = start if columns - start >= 36 else indent + 4
+    longest = min(60, max((width(word) for row in rows for word in row[-1].split()), default=0))
+    hang = start if columns - start >= max(36, longest) else indent + 4
     lines = []
     for *cells, last in rows:
         head = " " * indent + "  ".join(pad(cells[i], widths[i], i in right) for i in used)

@@ -45,7 +45,9 @@ def sections(data: dict, t: dict, lang: str, titles: dict) -> Sections:
 def _step(out: Sections, step: dict, t: dict, lang: str) -> None:
     """One figure of the chain: `path = formula = value`, the names of its formula, its bills."""
     value = measure(step["value"], step["unit"])
-    formula = f" = {step['formula']}" if step["formula"] else f" = {t['sum']}" if step["bills"] else ""
+    formula = (
+        f" = {step['formula']}" if step["formula"] else f" = {t['longest' if 'resources' in step else 'sum']}" if step["bills"] else ""
+    )
     out.heading(f"{step['figure']}{formula} = {value}   [{step['rule']}]", 3)
     rows = [_input(i, t, lang) for i in step["inputs"]]
     out.entries([t["symbol"], t["figure"], t["value"], ""], rows, (2,))

@@ -15,7 +15,9 @@ _EN_LINES = {
     "device.memory": "memory",
     "host.compute": "compute (host)",
     "host.memory": "memory (host)",
-    "peer": "peer link",
+    "link.peer": "peer link",
+    "link.host": "link to the host",
+    "link.disk": "disk",
     "handoff": "hand-off of the cache",
     "experts": "routed experts",
 }
@@ -37,7 +39,9 @@ _KO_LINES = {
     "device.memory": "메모리",
     "host.compute": "연산 (호스트)",
     "host.memory": "메모리 (호스트)",
-    "peer": "장치 간 링크",
+    "link.peer": "장치 간 링크",
+    "link.host": "호스트 링크",
+    "link.disk": "디스크",
     "hidden vectors": "은닉 벡터",
     "handoff": "캐시 전달",
     "experts": "전문가",
@@ -51,6 +55,7 @@ WORDS: dict[str, dict] = {
         "techniques": "techniques",
         "sets": "set",
         "sum": "sum of its operators",
+        "longest": "the longest of its resources",
         "total": "total",
         "by": {
             "bound": "by what bounds it",
@@ -113,6 +118,7 @@ WORDS: dict[str, dict] = {
         "techniques": "기법",
         "sets": "변경",
         "sum": "연산자들의 합",
+        "longest": "가장 긴 자원",
         "total": "합계",
         "by": {
             "bound": "병목별",

@@ -97,7 +97,9 @@ class Opened:
         """(times, seconds by resource) of every step of a phase."""
         found = []
         for part in self.parts[phase]:
-            found += [(part.times, resources(part.runnable.meta, mixed_rows(part.runnable, groups))) for groups in part.steps]
+            for groups in part.steps:
+                seconds = resources(part.runnable.meta, mixed_rows(part.runnable, groups))
+                found.append((part.times, {k if "." in k else f"link.{k}": v for k, v in seconds.items()}))
         return found
 
     def total(self, phase: str) -> tuple:
