@@ -15,7 +15,7 @@ from .common import setting_of
 @shared
 @click.option("--format", "fmt", type=click.Choice(["text", "json", "markdown"]), default="text")
 def command(a, b, hardware, lang, fmt, **case):
-    """Hold two cases against each other: which term moved, and by how much.
+    """Say which term moved between two cases, and by how much.
 
     A and B are MODEL[@HW][+PART]…, each PART a technique (`int4`, `kv-int8`, `gqa:kv_heads=4`), a field of the workload
     (`prompt`, `output`, `context`, `batch` or `devices` `=N`), `engine=E`, or an override (`hw.memory.dram.bandwidth=1TB/s`). A B
