@@ -4,6 +4,8 @@ FILES = {
     "predict": "predict",
     "matrix": "matrix",
     "check": "check",
+    "explain": "explain",
+    "diff": "diff",
     "list": "list_",
     "validate": "validate",
     "schema": "schema",

@@ -84,6 +84,13 @@ def build(case: Case, library: Library, free: dict | None = None, open: bool = F
 
 def build_with_files(case: Case, library: Library, free: dict | None = None, open: bool = False) -> tuple[Runnable, set]:
     """The runnable of a case, and every file that it was read from."""
+    machine, others = machines_of(case, library, free, open)
+    return emitted(machine, others, case.sets), machine.files.union(*(inner.files for inner in others.values()))
+
+
+def machines_of(case: Case, library: Library, free: dict | None = None, open: bool = False) -> tuple[Machine, dict[str, Machine]]:
+    """The placed program of a case, and by name those beside it: the decode machine's (`decode`), the draft model's (`draft`) and,
+    where that prefills on another machine, `draft_prefill`. Raises :class:`SpecError`."""
     sets = parse_sets(case.sets)
     model = load_spec(library, "model", case.model, tuple(sets.get("model", ())), "MODEL")
     hardware = load_spec(library, "hardware", case.hardware, tuple(sets.get("hw", ())), "--hw")
@@ -96,35 +103,38 @@ def build_with_files(case: Case, library: Library, free: dict | None = None, ope
     machine = Machine(compile_program(model, uses, library), hardware, engine, case.devices, free, open)
     if uses:
         compile_program(model, [], library)  # the base model's published figures hold, whatever a technique does to it
-    children, files = _children(machine, case, library)
-    source = Emitter(machine).source(describe(machine, case.sets), children)
-    return prove(machine, source), machine.files | files
+    return machine, _others(machine, case, library)
 
 
-def _children(machine: Machine, case: Case, library: Library) -> tuple[dict[str, str], set]:
-    """Sources of the other programs of a case: the decode machine's, and the draft model's on either machine."""
-    children: dict[str, str] = {}
-    files: set = set()
+def emitted(machine: Machine, others: dict[str, Machine], sets: tuple = ()) -> Runnable:
+    """The runnable of placed programs, proven to agree with them."""
+    children = {}
+    for name, inner in others.items():
+        children[name] = Emitter(inner).source(describe(inner), {})
+        prove(inner, children[name])
+    return prove(machine, Emitter(machine).source(describe(machine, sets), children))
+
+
+def _others(machine: Machine, case: Case, library: Library) -> dict[str, Machine]:
+    """The other programs of a case: the decode machine's, and the draft model's on either machine."""
+    others: dict[str, Machine] = {}
     program = machine.program
     other = _decode_machine(machine, library)
     if other is not None:
-        children["decode"] = _child(Machine(program, other, machine.engine, case.devices, machine.free, machine.open), files)
+        others["decode"] = Machine(program, other, machine.engine, case.devices, machine.free, machine.open)
         machine.notes.append(f"decode runs on {other.doc.label()}")
     if program.also is not None:
         entry = program.also
         draft = library.load("model", entry.node["model"], mark=entry.use.marks.get("draft", entry.mark))
         shared_uses = [u for u in program.uses if u.spec.doc.draft]
         compiled = compile_program(draft, shared_uses, library)
-        children["draft"] = _child(
-            Machine(compiled, other or machine.hardware, machine.engine, case.devices, machine.free, machine.open), files
-        )
+        more = (machine.engine, case.devices, machine.free, machine.open)
+        others["draft"] = Machine(compiled, other or machine.hardware, *more)
         if other is not None:
-            children["draft_prefill"] = _child(
-                Machine(compiled, machine.hardware, machine.engine, case.devices, machine.free, machine.open), files
-            )
+            others["draft_prefill"] = Machine(compiled, machine.hardware, *more)
         used = ", ".join(u.name for u in shared_uses) or "none of the techniques"
         machine.notes.append(f"draft model: {draft.doc.label()}, with {used}")
-    return children, files
+    return others
 
 
 def _decode_machine(machine: Machine, library: Library) -> Spec | None:
@@ -133,13 +143,6 @@ def _decode_machine(machine: Machine, library: Library) -> Spec | None:
     if entry is None or entry.node in ("None", "same", ""):
         return None
     return library.load("hardware", entry.node, mark=entry.use.marks.get("decode", entry.mark))
-
-
-def _child(inner: Machine, files: set) -> str:
-    source = Emitter(inner).source(describe(inner), {})
-    prove(inner, source)
-    files |= inner.files
-    return source
 
 
 def describe(machine: Machine, sets: tuple = ()) -> dict:

@@ -19,28 +19,37 @@ def mixed_rows(runnable, groups) -> list[list]:
     return total
 
 
-def row_seconds(info: tuple, row, rates: dict, M: float) -> tuple[float, float, float, float]:
+def row_seconds(info: tuple, row, rates, M, share=None, longest=max) -> tuple:
     """Expected seconds of one row, and its parts: (total, compute, memory, streams and link).
 
-    `info` is a row of the table in META; `row` its terms. The formulas are those that `emit` writes into `step`.
+    `info` is a row of the table in META; `row` its terms. The formulas are those that `emit` writes into `step`. They hold for
+    sympy expressions, too, given a `share` that reads an efficiency and a `longest` in place of `max`.
     """
+    compute, kinds, slow, comm = row_parts(info, row, rates, M, share, longest)
+    memory = sum(kinds)
+    return longest(compute, memory, slow) + comm, compute, memory, slow + comm
+
+
+def row_parts(info: tuple, row, rates, M, share=None, longest=max) -> tuple:
+    """Expected seconds of one row's compute, of its bytes by kind (weights, KV, state, activations), of its slowest stream, and of
+    its link with hops. The first three overlap, the last comes after them."""
     _, _, _, _, unit, _, math, rate, eff, streams, _, by = info
     f, w, k, s, a, link, _, _, hops = row
     host = unit == "host"
-    e = {key: fraction(value, M) for key, value in eff.items()}
+    e = {key: (share or fraction)(value, M) for key, value in eff.items()}
     bandwidth = rates["hram" if host else "bw"]
-    compute = f / (e["compute"] * rates[("hpk_" if host else "pk_") + math] * rate) if f else 0.0
-    kept = {"weights": 1.0, "kv": 1.0}
-    slow = 0.0
-    for key, share in streams.items():
+    compute = f / (e["compute"] * rates[("hpk_" if host else "pk_") + math] * rate) if f else 0
+    kept = {"weights": 1, "kv": 1}
+    slow = 0
+    for key, part in streams.items():
         what, _, tier = key.partition("@")
-        kept[what] -= share
-        slow = max(slow, share * (w if what == "weights" else k) / (e["host"] * rates[tier]))
+        kept[what] -= part
+        slow = longest(slow, part * (w if what == "weights" else k) / (e["host"] * rates[tier]))
     parts = ((w * kept["weights"], "weights"), (k * kept["kv"], "kv"), (s, "state"), (a, "activations"))
-    memory = sum(x / (e[kind] * bandwidth) for x, kind in parts if x)
-    comm = link / (e["link" if by == "peer" else "host"] * rates[by]) if link else 0.0
-    comm += hops * rates[f"{by}_latency"] if hops else 0.0
-    return max(compute, memory, slow) + comm, compute, memory, slow + comm
+    kinds = tuple(x / (e[kind] * bandwidth) if x else 0 for x, kind in parts)
+    comm = link / (e["link" if by == "peer" else "host"] * rates[by]) if link else 0
+    comm += hops * rates[f"{by}_latency"] if hops else 0
+    return compute, kinds, slow, comm
 
 
 def fraction(value, M: float) -> float:
@@ -58,47 +67,68 @@ def mixed_step(runnable, groups):
     meta, rates = runnable.meta, runnable.meta["rates"]
     M = sum(B * T for B, T, _, _ in groups)
     totals = [0.0] * 6
-    compulsory = streamed = expected = 0.0
-    flops: dict = {}
-    tiers: dict = {}  # compulsory bytes of a link or lower tier
-    moved_by: dict = {}  # all of them
-    host_bytes = host_moved = 0.0
-    for info, row in zip(meta["rows"], mixed_rows(runnable, groups), strict=True):
-        unit, repeat, math, rate, streams, by = info[4], info[5], info[6], info[7], info[9], info[11]
+    streamed = expected = host_moved = 0.0
+    moved_by: dict = {}  # bytes of a link or lower tier
+    table = mixed_rows(runnable, groups)
+    for info, row in zip(meta["rows"], table, strict=True):
+        unit, repeat, streams, by = info[4], info[5], info[9], info[11]
         for i in range(6):
             totals[i] += repeat * row[i]
-        key = (unit, math)
-        flops[key] = flops.get(key, 0.0) + repeat * row[0] / rate
         kept_w = kept_k = 1.0
         if row[5]:
-            for sums in (tiers, moved_by):
-                sums[by] = sums.get(by, 0.0) + repeat * row[5]
+            moved_by[by] = moved_by.get(by, 0.0) + repeat * row[5]
         for name, share in streams.items():
             what, _, tier = name.partition("@")
-            moved, low = (row[1], row[6]) if what == "weights" else (row[2], row[7])
+            moved = row[1] if what == "weights" else row[2]
             streamed += repeat * share * moved
-            tiers[tier] = tiers.get(tier, 0.0) + repeat * share * low
             moved_by[tier] = moved_by.get(tier, 0.0) + repeat * share * moved
             kept_w, kept_k = (kept_w - share, kept_k) if what == "weights" else (kept_w, kept_k - share)
-        low = repeat * (kept_w * row[6] + kept_k * row[7])
         if unit == "host":
-            host_bytes += low
             host_moved += repeat * (kept_w * row[1] + kept_k * row[2] + row[3] + row[4])
-        else:
-            compulsory += low + repeat * row[3]
         expected += repeat * row_seconds(info, row, rates, M)[0]
     expected += overhead_seconds(meta, M)
-    compute = sum(v / rates["pk_" + m] for (u, m), v in flops.items() if u == "device" and v)
-    floors = [compute, compulsory / rates["bw"]] + [v / rates[t] for t, v in tiers.items()]
-    if host_bytes:
-        floors.append(host_bytes / rates["hram"])
-    host_compute = sum(v / rates["hpk_" + m] for (u, m), v in flops.items() if u == "host" and v)
-    floors.append(host_compute)
-    floor = max(floors)
+    floors = resources(meta, table)
+    floor = max(floors.values())
     memory = (sum(totals[1:5]) - streamed - host_moved) / rates["bw"]
     memory += host_moved / rates["hram"] if host_moved else 0.0
     slow = max((v / rates[t] for t, v in moved_by.items()), default=0.0)
-    return (*totals, streamed, floor, max(expected, floor), compute + host_compute, memory, slow)
+    compute = floors["device.compute"] + floors["host.compute"]
+    return (*totals, streamed, floor, max(expected, floor), compute, memory, slow)
+
+
+def resources(meta: dict, table: list) -> dict[str, float]:
+    """Seconds that one pass must take of each resource at full rate, with compulsory bytes alone; the longest is its floor.
+
+    `table` are the rows' terms. Keys: `device.compute`, `device.memory`, `host.compute`, `host.memory`, and links and lower tiers
+    by their rate's name.
+    """
+    rates = meta["rates"]
+    flops: dict = {}
+    tiers: dict = {}
+    compulsory = host_bytes = 0
+    for info, row in zip(meta["rows"], table, strict=True):
+        unit, repeat, math, rate, streams, by = info[4], info[5], info[6], info[7], info[9], info[11]
+        flops[unit, math] = flops.get((unit, math), 0) + repeat * row[0] / rate
+        kept = [1, 1]
+        if row[5]:
+            tiers[by] = tiers.get(by, 0) + repeat * row[5]
+        for name, share in streams.items():
+            what, _, tier = name.partition("@")
+            index = int(what != "weights")
+            tiers[tier] = tiers.get(tier, 0) + repeat * share * row[6 + index]
+            kept[index] -= share
+        low = repeat * (kept[0] * row[6] + kept[1] * row[7])
+        if unit == "host":
+            host_bytes += low
+        else:
+            compulsory += low + repeat * row[3]
+    found = {
+        "device.compute": sum(v / rates["pk_" + m] for (u, m), v in flops.items() if u == "device" and v),
+        "device.memory": compulsory / rates["bw"],
+        "host.compute": sum(v / rates["hpk_" + m] for (u, m), v in flops.items() if u == "host" and v),
+        "host.memory": host_bytes / rates["hram"] if host_bytes else 0,
+    }
+    return found | {tier: v / rates[tier] for tier, v in tiers.items()}
 
 
 def overhead_seconds(meta: dict, M: float) -> float:

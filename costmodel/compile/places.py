@@ -41,7 +41,7 @@ def place_rows(rows: list[Row], steps: list[Step], dims: Mapping, model: str) ->
         for row in chosen(rows, step, model):
             share, count = _part(row, amount, dims)
             if share or row.link == "host":  # of a transfer, none is not all
-                _join(row, Place(place.what, tier, mode, share, count, place.home, mark_of(step, "place"), place.of))
+                _join(row, Place(place.what, tier, mode, share, count, place.home, mark_of(step, "place"), place.of), step.use.name)
             if count is None and 0 < share < 1 and amount["layers"] is not None:
                 notes.append(f"{step.use.name}: `{row.block}` holds several layers in one, so a layer counts as an equal share of it")
     return list(dict.fromkeys(notes))
@@ -82,11 +82,11 @@ def _part(row: Row, amount: dict, dims: Mapping) -> tuple[float, int | None]:
     return count / repeat, count
 
 
-def _join(row: Row, new: Place) -> None:
+def _join(row: Row, new: Place, technique: str) -> None:
     """Add a place. What one technique moves layer by layer and another by kind of row may overlap on the host; else they clash."""
     for old in (p for p in row.place if p.of == new.of):
         same = old.what == new.what or "compute" in (old.mode, new.mode)
         if same and not (old.joins and new.joins and old.home != new.home):
             raise _clash(f"the place of {new.what}", new.mark, old.mark)
     row.place.append(new)
-    row.history.append((f"{new.share:.3g} on {new.tier}, {new.mode}", new.mark))
+    row.history.append((f"{new.what}: {new.share:.3g} on {new.tier}, {new.mode} ({technique})", new.mark))

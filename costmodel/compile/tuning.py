@@ -60,12 +60,23 @@ class Tuning:
 
     def setting(self, name: str, field: str = "", formats: tuple = ()) -> Any:
         """One setting, from the most specific stage that states it."""
-        for _, stage in self.stages(formats):
+        return self.found(name, field, formats)[1]
+
+    def found(self, name: str, field: str = "", formats: tuple = ()) -> tuple[tuple, Any]:
+        """(path in the engine's document, value) of one setting; ((), None) where no stage states it."""
+        for path, stage in self.stages(formats):
             value = getattr(stage, name)
             value = getattr(value, field) if field and value is not None else value
             if value is not None:
-                return value
-        return None
+                return (*path, name, *((field,) if field else ())), value
+        return (), None
+
+    def coefficient(self, name: str, formats: tuple = ()) -> tuple[tuple, Any]:
+        """(path in the engine's document, coefficient) of the most specific stage that gives it; ((), None) where none does."""
+        for path, stage in self.stages(formats):
+            if name in stage.coefficients:
+                return (*path, "coefficients", name), stage.coefficients[name]
+        return (), None
 
     def efficiency(self, field: str, formats: tuple, bits: float = 16, peak: Node | float = 0, tokens=None, math: str = "fp16") -> Node:
         """Fraction of peak or bandwidth, over M alone; less by what a power limit takes."""
@@ -100,16 +111,12 @@ class Tuning:
             raise SpecError(Problem(f"{path}: {error}", self.engine.mark(*path.split(".")), error.help)) from None
 
     def _coefficient(self, name: str, formats: tuple):
-        for path, stage in self.stages(formats):
-            if name in stage.coefficients:
-                found = stage.coefficients[name]
-                if self.free is None or found.low == found.high:
-                    return found.value
-                label = re.sub(r"\W", "_", "_".join(("k", *path, name)))
-                where = (*path, "coefficients", name)
-                self.free[label] = (self.engine.mark(*where).source.name, where, found)
-                return Name(label)
-        return None
+        where, found = self.coefficient(name, formats)
+        if found is None or self.free is None or found.low == found.high:
+            return None if found is None else found.value
+        label = re.sub(r"\W", "_", "_".join(("k", *where[:-2], name)))
+        self.free[label] = (self.engine.mark(*where).source.name, where, found)
+        return Name(label)
 
     def overhead(self, field: str) -> Node:
         """Fixed time per step or per layer, in seconds, over M alone."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .either import is_open, least, most
 from .record import INFINITE, Record
-from .steps import drafts, edge_steps
+from .steps import draft_steps, drafts, edge_steps
 
 
 def memory_of(prediction) -> Record:
@@ -46,9 +46,7 @@ def device_lines(prediction, tokens: int, batch: int) -> dict:
     plan = _plan(prediction, tokens, batch)
     kv, state = _held(runnable, plan, tokens)[:2]
     draft = 0
-    if prediction.runnable.also is not None and drafts(
-        prediction.runnable.also(prediction.prompt, prediction.output, prediction.context, batch)[3]
-    ):
+    if drafts(draft_steps(prediction, batch)):
         other = prediction.runnable.draft
         draft = sum(other.meta["stored"].values()) + sum(other.held(plan[0], tokens))
     return {
@@ -62,15 +60,18 @@ def device_lines(prediction, tokens: int, batch: int) -> dict:
 
 def workspace(prediction, plan, unit: int = 0) -> float:
     """The largest scratch of any scheduled step on the machine that decodes: of its device (0) or host (1)."""
-    runnable = prediction.decoder
-    steps = [[(plan[14], plan[9], plan[10], plan[11])]]
-    if prediction.runnable.other is None:
-        steps += edge_steps(plan)
-    return most(*(sum(_scratch(runnable, unit, *group) for group in groups) for groups in steps))
+    groups_of = memory_steps(prediction, plan)
+    return most(*(sum(sum(scratch_parts(prediction.decoder, unit, *group)[:2]) for group in groups) for groups in groups_of))
 
 
-def _scratch(runnable, unit, B, T, S, R) -> float:
-    """Scratch of the busiest operator on one micro-batch of tokens, and two hidden vectors for every token.
+def memory_steps(prediction, plan) -> list[list[tuple]]:
+    """The groups of the steps that can need most memory on the machine that decodes."""
+    decode = [(plan[14], plan[9], plan[10], plan[11])]
+    return [decode, *edge_steps(plan)] if prediction.runnable.other is None else [decode]
+
+
+def scratch_parts(runnable, unit, B, T, S, R) -> tuple[float, float, tuple]:
+    """Two hidden vectors for every token, scratch of the busiest operator on one micro-batch of tokens, and that's (B, T, S, R, M, H).
 
     The micro-batch is the engine's; its last tokens attend to the whole sequence, so S grows by what came before.
     """
@@ -78,7 +79,8 @@ def _scratch(runnable, unit, B, T, S, R) -> float:
     hidden = 2 * B * T * runnable.meta["hidden"] * 2
     B = least(B, limit)
     part = most(1, least(T, limit / most(1, B)))
-    return hidden + runnable.scratch(B, part, S + T - part, R, B * part, B * R)[unit]
+    point = (B, part, S + T - part, R, B * part, B * R)
+    return hidden, runnable.scratch(*point)[unit], point
 
 
 def _held(runnable, plan, tokens: int) -> tuple:
@@ -134,7 +136,7 @@ def _prefill_machine(prediction) -> dict:
     """What the machine that only prefills holds: weights, the prompt's KV, workspace."""
     meta, plan = prediction.runnable.meta, prediction.plan
     kv, state = prediction.runnable.held(plan[0], prediction.prompt)[:2]
-    scratch = most(*(sum(_scratch(prediction.runnable, 0, *group) for group in groups) for groups in edge_steps(plan)))
+    scratch = most(*(sum(sum(scratch_parts(prediction.runnable, 0, *group)[:2]) for group in groups) for groups in edge_steps(plan)))
     weights = meta["stored"].get("device", 0)
     total, usable = weights + kv + state + scratch, meta["usable"]
     fits = _within(total, usable)

@@ -11,31 +11,35 @@ KINDS = ("weights", "kv", "state", "activations")
 
 def operators_of(prediction) -> dict:
     """Records of every row, for all prefill steps together and for the decode step."""
-    return {phase: _table(runnable, steps) for phase, (runnable, steps) in _phases(prediction).items()}
+    return {phase: table_of(*found) for phase, found in phases_of(prediction).items()}
 
 
 def overheads_of(prediction) -> dict[str, float]:
     """Seconds of each phase that are fixed times of its passes: kernel launches and the host's share."""
-    found = {}
-    for phase, (runnable, steps) in _phases(prediction).items():
-        passes = [one for groups in steps for one in engine_passes(runnable, groups)]
-        found[phase] = sum(overhead_seconds(runnable.meta, sum(B * T for B, T, _, _ in groups)) for groups in passes)
-    return found
+    return {phase: fixed_seconds(runnable, passes) for phase, (runnable, _, passes) in phases_of(prediction).items()}
 
 
-def _phases(prediction) -> dict:
-    plan = prediction.plan
+def fixed_seconds(runnable, passes) -> float:
+    """Fixed times of passes."""
+    return sum(overhead_seconds(runnable.meta, sum(B * T for B, T, _, _ in groups)) for groups in passes)
+
+
+def phases_of(prediction) -> dict:
+    """Per phase (runnable, steps, passes): a prompt's steps are taken in the passes that the engine makes of them (R49)."""
+    plan, runnable = prediction.plan, prediction.runnable
     decode = [[(plan[14], plan[9], plan[10], plan[11])]]
-    return {"prefill": (prediction.runnable, prefill_groups(plan)), "decode": (prediction.decoder, decode)}
+    steps = prefill_groups(plan)
+    passes = [one for groups in steps for one in engine_passes(runnable, groups)]
+    return {"prefill": (runnable, steps, passes), "decode": (prediction.decoder, decode, decode)}
 
 
-def _table(runnable, steps) -> list[Record]:
-    """Records of every row: figures of the steps, expected times of the passes that the engine makes of them."""
+def table_of(runnable, steps, passes) -> list[Record]:
+    """Records of every row: figures of the steps, expected times of the passes that are made of them."""
     evaluated = [_evaluated(runnable, groups) for groups in steps]
-    passes = [_evaluated(runnable, one) for groups in steps for one in engine_passes(runnable, groups)]
+    done = evaluated if passes is steps else [_evaluated(runnable, one) for one in passes]
     records = []
     for index, info in enumerate(runnable.meta["rows"]):
-        rows, parts = ([(table[index], M) for table, M in some] for some in (evaluated, passes))
+        rows, parts = ([(table[index], M) for table, M in some] for some in (evaluated, done))
         records.append(_record(info, rows, parts, runnable.meta["rates"]))
     return records
 

@@ -13,10 +13,14 @@ def prefill_groups(plan) -> list[list[tuple]]:
     if is_open(T, chunk):
         return [_whole_step(plan)]
     if chunk * MAX_CHUNKS < T:
-        from ..language.problem import problem
-
-        raise problem(f"{T:,} tokens in chunks of {chunk:,} are more than {MAX_CHUNKS:,} steps", help="take larger chunks")
+        raise _too_many(T, chunk)
     return [_chunk_step(plan, at) for at in range(0, int(T), chunk)]
+
+
+def _too_many(T, chunk):
+    from ..language.problem import problem
+
+    return problem(f"{T:,} tokens in chunks of {chunk:,} are more than {MAX_CHUNKS:,} steps", help="take larger chunks")
 
 
 def edge_steps(plan) -> list[list[tuple]]:
@@ -102,22 +106,19 @@ def engine_passes(runnable, groups) -> list[list[tuple]]:
     size = _pass_tokens(groups, runnable.meta.get("chunk"))
     if size >= T:
         return [groups]
+    if size * MAX_CHUNKS < T:
+        raise _too_many(T, size)
     starts = range(0, int(T), size)
     return [[(B, min(size, int(T) - at), S + at, R if at + size >= T else 0)] for at in starts]
 
 
 def beside_prefill(prediction) -> tuple[float, float]:
     """Floor and expected seconds that TTFT has on top: the draft's prefill, and KV sent to the decode machine."""
-    runnable, plan = prediction.runnable, prediction.plan
     floor = expected = 0.0
-    if (
-        runnable.also is not None
-        and runnable.meta["draft_prefill"]
-        and drafts(runnable.also(prediction.prompt, prediction.output, prediction.context, prediction.batch)[3])
-    ):
-        one = runnable.draft_prefill.one(plan[0], plan[1], plan[2], 0)
+    if prefills_draft(prediction):
+        one = prediction.runnable.draft_prefill.one(*draft_prompt(prediction))
         floor, expected = one[7], one[8]
-    if runnable.meta["handoff"]:
+    if prediction.runnable.meta["handoff"]:
         seconds = handoff_seconds(prediction)
         floor, expected = floor + seconds, expected + seconds
     return floor, expected
@@ -126,6 +127,24 @@ def beside_prefill(prediction) -> tuple[float, float]:
 def drafts(repeat) -> bool:
     """Whether another model takes steps beside decode; True where how many is a formula."""
     return is_open(repeat) or bool(repeat)
+
+
+def prefills_draft(prediction) -> bool:
+    """Whether a draft model computes the prompt too."""
+    runnable = prediction.runnable
+    return runnable.also is not None and runnable.meta["draft_prefill"] and drafts(draft_steps(prediction))
+
+
+def draft_prompt(prediction) -> tuple:
+    """The group (B, T, S, R) of a draft model's prefill."""
+    return (*prediction.plan[:3], 0)
+
+
+def draft_steps(prediction, batch: int | None = None) -> float:
+    """Steps of a draft model beside each decode step."""
+    also = prediction.runnable.also
+    batch = prediction.batch if batch is None else batch
+    return also(prediction.prompt, prediction.output, prediction.context, batch)[3] if also is not None else 0
 
 
 def handoff_bytes(prediction) -> float:
