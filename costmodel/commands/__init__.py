@@ -3,6 +3,7 @@
 FILES = {
     "predict": "predict",
     "matrix": "matrix",
+    "plot": "plot",
     "check": "check",
     "list": "list_",
     "validate": "validate",

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ...language.problem import problem
-from ...sizes import short
 from .fonts import LATIN, hangul
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F3C8D", "#8C6D31", "#4D4D4D")
@@ -56,6 +55,20 @@ def drawing(lang: str = "en"):
         import matplotlib
     except ImportError:
         raise problem("pictures need matplotlib", None, "pip install 'costmodel[plot]'") from None
+    from logging import ERROR, getLogger
+
+    log = getLogger("matplotlib.font_manager")
+    before = log.level
+    log.setLevel(ERROR)  # it warns where a family lacks a bold face
+    try:
+        with _settings(matplotlib, lang):
+            yield
+    finally:
+        log.setLevel(before)
+
+
+@contextmanager
+def _settings(matplotlib, lang: str):
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(STYLE)
@@ -132,11 +145,11 @@ def tokens(value: float) -> str:
     return f"{value:,.0f}"
 
 
-def plain(axis, digits: int = 3) -> None:
+def plain(axis) -> None:
     """Numbers at an axis without powers: `10`, `1,000`."""
     from matplotlib.ticker import FuncFormatter
 
-    axis.set_major_formatter(FuncFormatter(lambda value, _: short(value, digits) if value < 1 else f"{value:,.10g}"))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     _no_minor(axis)
 
 
