@@ -112,7 +112,9 @@ def workload(command, without: tuple[str, ...] = ()):
 
 def shared(command):
     """Options of every command that predicts."""
-    technique = click.option("--technique", "-t", "techniques", multiple=True, metavar="T[:knob=v,…]", help="A technique; repeat for several.")
+    technique = click.option(
+        "--technique", "-t", "techniques", multiple=True, metavar="T[:knob=v,…]", help="A technique; repeat for several."
+    )
     return technique(workload(command))
 
 

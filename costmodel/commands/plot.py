@@ -34,7 +34,7 @@ def _draw(target, force, lang, make) -> None:
 
 def _cases(models, hardware, weights, techniques, base, sets, context=None, batch=1, **case) -> list:
     """The predictions that the options of `drawn` ask for: of each model, machine and format the plain one first."""
-    formats = [(f"model.weights.format={name}",) for name in weights] or [()]
+    formats: list[tuple] = [(f"model.weights.format={name}",) for name in weights] or [()]
     used = dict.fromkeys(["", *(t for t in techniques if t != "none")])
     return [
         case_of(model, machine, (*base, *(x for x in t.split("+") if x)), context=context, batch=batch, sets=(*sets, *form), **case)

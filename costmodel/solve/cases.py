@@ -61,5 +61,12 @@ def predictions_of(study, rows: list[dict], library=None) -> list[Prediction]:
     for row in rows:
         if not row["refused"]:
             load = {k: row[k] for k in DEFAULT_WORKLOAD}
-            found.append(evaluate(base._replace(**{k: row[k] for k in ("model", "hardware", "engine")}, techniques=tuple(row["techniques"]), workload=load), library))
+            found.append(
+                evaluate(
+                    base._replace(
+                        **{k: row[k] for k in ("model", "hardware", "engine")}, techniques=tuple(row["techniques"]), workload=load
+                    ),
+                    library,
+                )
+            )
     return found

@@ -60,9 +60,20 @@ def naming(predictions: list[Prediction], t: Texts, free: Iterable[str] = ()) ->
     shared |= _common(asked, vary)
     first = predictions[0]
     named = [title_of(first.runnable.meta, k, t.lang) for k in ("model", "hardware") if k in shared]
-    title = f" {t('on')} ".join(named) or ", ".join(dict.fromkeys(title_of(p.runnable.meta, "hardware", t.lang) for p in predictions))
-    labels = [[_label(p, a, vary, shared, t, full) for p, a in zip(predictions, asked, strict=True)] for full in (True, False)]
-    return Names(title, [_engine(shared, first, t), *_extras(shared, t)], *map(_distinct, labels))
+    title = f" {t('on')} ".join(named) or _several(predictions, asked, t)
+    apart = [tuple(a[k] for k in free if k in a) for a in asked]
+    labels = [
+        _distinct([_label(p, a, vary, shared, t, full) for p, a in zip(predictions, asked, strict=True)], apart) for full in (True, False)
+    ]
+    return Names(title, [_engine(shared, first, t), *_extras(shared, t)], *labels)
+
+
+def _several(predictions, asked: list[dict], t: Texts) -> str:
+    """A title where neither model nor machine is shared: the machines, or how many of both."""
+    machines = list(dict.fromkeys(title_of(p.runnable.meta, "hardware", t.lang) for p in predictions))
+    if len(machines) < 3:
+        return ", ".join(machines)
+    return t("several", models=len({a["model"] for a in asked}), machines=len(machines))
 
 
 def _common(asked: list[dict], vary: list[str]) -> dict:
@@ -94,8 +105,10 @@ def _label(p: Prediction, asked: dict, vary: list[str], shared: dict, t: Texts, 
             parts.append(title_of(p.runnable.meta, key, t.lang) if key == "hardware" and full else asked[key])
         elif key in ("techniques", "sets"):
             parts += [short_name(x) for x in asked[key] if x not in shared[f"{key}+"]]
-        elif key in ("context", "batch", "devices"):
-            parts.append(t({"context": "at_context", "batch": "at_batch"}.get(key, key), value=tokens(asked[key])))
+        elif key == "context" and not full:
+            parts.append(tokens(asked[key]))
+        elif key in ("context", "batch"):
+            parts.append(t(f"at_{key}", value=tokens(asked[key])))
         else:
             parts.append(t(key, value=tokens(asked[key])))
     return ", ".join(_drawn(x) for x in parts) or t("plain")
@@ -121,11 +134,12 @@ def _drawn(text: str) -> str:
     return text if drawable(text) else "".join(c if drawable(c) else "?" for c in text)
 
 
-def _distinct(labels: list[str]) -> list[str]:
-    """Labels that are the same get a number."""
-    seen: dict[str, int] = {}
+def _distinct(labels: list[str], apart: list[tuple]) -> list[str]:
+    """Labels that are the same get a number, unless something else tells their cases apart."""
+    keys = list(zip(labels, apart, strict=True))
+    seen: dict[tuple, int] = {}
     out = []
-    for text in labels:
-        seen[text] = seen.get(text, 0) + 1
-        out.append(text if labels.count(text) == 1 else f"{text} ({seen[text]})")
+    for key in keys:
+        seen[key] = seen.get(key, 0) + 1
+        out.append(key[0] if keys.count(key) == 1 else f"{key[0]} ({seen[key]})")
     return out

@@ -9,7 +9,7 @@ from ...language.problem import problem
 from ...solve.prediction import Prediction
 from .cases import listed, naming
 from .labels import Labels, settle
-from .style import FAINT, INK, Look, bare, counts, drawing, head, legend, look, new_figure, plain, tokens, wide_range
+from .style import FAINT, INK, Look, bare, counts, drawing, head, ink, legend, logarithmic, look, new_figure, plain, tokens, wide_range
 from .words import Texts
 
 MOST_CURVES = 6
@@ -120,11 +120,10 @@ def _panel(axis, curves: list[Curve], figures: str, across: str, up: str) -> Non
     axis.set_xlim(curves[0].xs[0] / 1.08, curves[0].xs[-1] * 1.08)
     counts(axis.xaxis, curves[0].ticks if len(curves[0].ticks) < 10 else curves[0].ticks[::2])
     if wide_range(shown, 12):
-        axis.set_yscale("log")
-        axis.set_ylim(min(shown) / 1.4, max(shown) * 1.6)
+        logarithmic(axis.yaxis, min(shown) / 1.4, max(shown) * 1.6)
     else:
         axis.set_ylim(0, max(shown) * 1.12)
-    plain(axis.yaxis)
+        plain(axis.yaxis)
     bare(axis)
     axis.set_xlabel(across)
     axis.set_ylabel(up)
@@ -165,7 +164,7 @@ def _label(axis, curves: list[Curve], t: Texts, trained: int | None = None) -> N
     """Where memory runs out, and the longest context that the model was made for."""
     labels = Labels(axis)
     figures = "tps" if axis.get_subplotspec().is_first_col() else "system_tps"
-    low, high = axis.get_ylim()
+    high = axis.get_ylim()[1]
     for curve in curves:
         labels.keep_off(curve.ticks, _along(curve, figures, "expected", curve.ticks))
         for which in ("expected", "ceiling", "low", "high") if figures == "tps" else ("expected",):
@@ -177,10 +176,18 @@ def _label(axis, curves: list[Curve], t: Texts, trained: int | None = None) -> N
             axis.plot([x], [y], "|", ms=16, mec=curve.look.colour, mew=1.8, zorder=5)
             text = t("memory_full", value=tokens(curve.limit)) if curve.limit >= curve.xs[0] else t("never")
             labels.keep_off([x], [y], 6)
-            labels.add(text, [x], [y], colour=curve.look.colour, fontweight="bold")
+            labels.add(text, [x], [y], colour=ink(curve.look.colour), fontweight="bold")
     if trained and curves[0].xs[0] < trained < curves[0].xs[-1]:
         axis.axvline(trained, color=FAINT, lw=0.8, ls=(0, (1, 2)), zorder=1)
-        labels.add(t("trained", value=tokens(trained)), [trained], [high], colour=FAINT, directions=((-1, -1), (1, -1)), rings=(3, 14, 25), leader=False)
+        labels.add(
+            t("trained", value=tokens(trained)),
+            [trained],
+            [high],
+            colour=FAINT,
+            directions=((-1, -1), (1, -1)),
+            rings=(3, 14, 25),
+            leader=False,
+        )
     labels.place()
 
 

@@ -40,7 +40,7 @@ def _best(entries) -> str | None:
     return next((name for name in names if _has_hangul(faces[name])), None)
 
 
-def _glyphs(file: str) -> dict[int, int]:
+def _glyphs(file: str) -> dict:
     """Character to glyph of a font's file; empty for what cannot be read."""
     from matplotlib.font_manager import get_font
 

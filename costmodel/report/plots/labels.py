@@ -5,6 +5,7 @@ Everything is measured in points (1/72 inch) as drawn, so a place holds at any r
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import cos, pi, sin
 from typing import Any, NamedTuple
 
@@ -64,7 +65,7 @@ class Labels:
 
     def avoid_points(self, corners) -> None:
         """A line through places in points."""
-        for (x0, y0), (x1, y1) in zip(corners[:-1], corners[1:], strict=True):
+        for (x0, y0), (x1, y1) in pairwise(corners):
             steps = max(2, int(max(abs(x1 - x0), abs(y1 - y0)) / 3) + 1)
             t = self.np.linspace(0, 1, steps)
             self.lines += [*zip(x0 + t * (x1 - x0), y0 + t * (y1 - y0), strict=True)]

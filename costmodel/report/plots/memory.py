@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import NamedTuple
 
 from ...sizes import scaled
@@ -13,6 +14,8 @@ from .words import Texts
 
 PARTS = ("weights", "kv", "state", "workspace", "draft")
 MOST_BARS = 16
+WIDE = 30
+"""Characters of a bar's name in a line."""
 GB = 1e9
 LOOKS = dict(zip(PARTS, zip((COLOURS[0], COLOURS[4], COLOURS[2], COLOURS[3], COLOURS[5]), HATCHES, strict=True), strict=True))
 
@@ -49,7 +52,8 @@ def memory(predictions, contexts=(), *, lang: str = "en"):
         if len(cases) == 1:
             names.long[0] = title_of(cases[0].runnable.meta, "model", lang)
         bars = [bar for p, name in zip(cases, names.long, strict=True) for bar in _bars(p, name, t)]
-        figure = new_figure(7.6, 1.75 + 0.42 * len(bars))
+        rows = max(bar.label.count("\n") + 1 for bar in bars)
+        figure = new_figure(7.6, 1.75 + max(0.42, 0.16 * rows + 0.1) * len(bars))
         axis = figure.subplots()
         head(figure, axis, names.title, names.lines)
         _stack(axis, bars)
@@ -69,10 +73,10 @@ def _bars(p: Prediction, name: str, t: Texts) -> list[Bar]:
     """The device's bar, and one for each lower tier in use."""
     m = p.memory
     device = {k: getattr(m, f"{k}_bytes") for k in PARTS}
-    found = [Bar(name, device, m.usable_bytes, m.capacity_bytes, m.fits)]
+    found = [Bar(fill(name, WIDE), device, m.usable_bytes, m.capacity_bytes, m.fits)]
     for tier, held in m.tiers.items():
         parts = {k: held.get(f"{k}_bytes", 0) for k in PARTS}
-        found.append(Bar(f"{name}, {t(tier)}", parts, held["capacity_bytes"], None, held["fits"]))
+        found.append(Bar(fill(f"{name}, {t(tier)}", WIDE), parts, held["capacity_bytes"], None, held["fits"]))
     return found
 
 
@@ -129,8 +133,8 @@ def _handles(axis, t: Texts, bars: list[Bar]) -> list:
     from matplotlib.patches import Patch
 
     most = axis.get_xlim()[1] * GB
-    lines = [(key, style) for key, style in LIMITS.items() if any((v := getattr(b, key)) and v < most for b in bars)]
+    lines = [(key, drawn) for key, drawn in LIMITS.items() if any((v := getattr(b, key)) and v < most for b in bars)]
     there = [part for part in PARTS if any(b.parts[part] for b in bars)]
     return [Patch(fc=LOOKS[p][0], hatch=LOOKS[p][1], ec="white", label=t(p)) for p in there] + [
-        Line2D([], [], ls="", marker="|", ms=11, mew=width, color=colour, label=t(key)) for key, (width, colour, _) in lines
+        Line2D([], [], ls=style, lw=width, color=colour, label=t(key)) for key, (width, colour, style) in lines
     ]

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 from ...language.problem import clean, problem
 from ...sizes import scaled
 from ..study import factor
 from ..words import Words
-from .cases import facts, listed, naming, title_of
+from .cases import WORKLOAD, facts, listed, naming, title_of
 from .fonts import drawable
-from .labels import Labels, settle
-from .style import COLOURS, FAINT, INK, MARKS, bare, drawing, head, legend, look, new_figure, plain, wide_range
+from .labels import RINGS, Labels, settle
+from .style import COLOURS, FAINT, INK, MARKS, bare, drawing, head, ink, legend, logarithmic, look, new_figure, plain, wide_range
 from .words import Texts
 
 MOST_POINTS = 60
+MANY = 24
+"""Points beyond which labels are small, and left out where there is no room nearby."""
 GB = 1e9
 
 
@@ -26,10 +29,12 @@ class Point(NamedTuple):
     y: float
     counts: bool
     group: int = 0
+    rivals: tuple = ()
+    """What it competes with: points of the same machine and workload."""
 
 
 def front(points: list[Point]) -> list[Point]:
-    """The points that count and that no other such point beats: less memory at no less speed, or more speed at no more memory. By memory."""
+    """The points that count and that no other such point beats: less memory at no less speed, or more speed at no more memory."""
     best: list[Point] = []
     for p in sorted((p for p in points if p.counts), key=lambda p: (p.x, -p.y)):
         if not best or p.y > best[-1].y:
@@ -40,7 +45,7 @@ def front(points: list[Point]) -> list[Point]:
 def pareto(predictions, *, lang: str = "en"):
     """Memory of the device against tokens/s per user, both of predictions, with their Pareto front, as a matplotlib Figure.
 
-    What does not fit is hollow and not in the front. Raises :class:`costmodel.SpecError` without matplotlib, and for more
+    Models, formats and techniques compete on the same machine under the same workload; what does not fit is hollow and not in the front. Raises :class:`costmodel.SpecError` without matplotlib, and for more
     than sixty predictions.
     """
     cases, t = listed(predictions, MOST_POINTS), Texts(lang)
@@ -51,7 +56,14 @@ def pareto(predictions, *, lang: str = "en"):
         at = [facts(p)[field] if field else "" for p in cases]
         order = list(dict.fromkeys(at))
         points = [
-            Point(label, p.memory.total_bytes / GB, p.tps.expected, p.memory.fits is not False, order.index(key))
+            Point(
+                label,
+                p.memory.total_bytes / GB,
+                p.tps.expected,
+                p.memory.fits is not False,
+                order.index(key),
+                order.index(key) if field == "hardware" else 0,
+            )
             for p, label, key in zip(cases, short, at, strict=True)
         ]
         figure, axis = _figure(names.title, names.lines)
@@ -73,7 +85,9 @@ def savings(study, result: dict, *, lang: str = "en"):
     with drawing(lang):
         points = [Point(t("baseline"), 1, 1, True), *_rows(study, result, words)]
         base = result["baseline"]
-        load = ", ".join(f"{clean(str(v))}" for v in (base["model"], base["hardware"], base["engine"], *base["techniques"], *base["set"]) if v)
+        load = ", ".join(
+            f"{clean(str(v))}" for v in (base["model"], base["hardware"], base["engine"], *base["techniques"], *base["set"]) if v
+        )
         figure, axis = _figure(words.pick(study.title) if study.title else study.name, [f"{t('baseline')}: {load}"])
         _ratios(axis, points, t)
         _finish(figure, axis, points, t, [], t("other_baseline"))
@@ -93,6 +107,12 @@ def _rows(study, result: dict, words: Words) -> list[Point]:
             if v["memory_ratio"] and v["speed_ratio"]:
                 points.append(Point(name if drawable(name) else row["technique"], v["memory_ratio"], v["speed_ratio"], own))
     return points
+
+
+def _rivals(p) -> tuple:
+    """Machine and workload."""
+    asked = facts(p)
+    return tuple(asked[k] for k in ("hardware", "engine", *WORKLOAD))
 
 
 def _groups(cases, lang: str) -> tuple[str, list[str]]:
@@ -124,15 +144,13 @@ def _scaled(axis, points: list[Point], usable: float | None, t: Texts) -> None:
     """Axes in GB and tokens/s, logarithmic where the values need it, and a line where memory ends."""
     for one, values, word in ((axis.xaxis, [p.x for p in points], "memory"), (axis.yaxis, [p.y for p in points], "per_user")):
         low, high = min(values), max(values)
-        if wide_range(values, 6):
-            one._set_axes_scale("log")
-            ends = (low / 1.5, high * 1.7)
-        else:
-            gap = 0.14 * (high - low or high)
-            ends = (max(0, low - gap), high + gap)
-        (axis.set_xlim if one is axis.xaxis else axis.set_ylim)(*ends)
-        plain(one)
         one.set_label_text(t(word))
+        if wide_range(values, 6):
+            logarithmic(one, low / 1.5, high * 1.7)
+            continue
+        gap = 0.14 * (high - low or high)
+        (axis.set_xlim if one is axis.xaxis else axis.set_ylim)(max(0, low - gap), high + gap)
+        plain(one)
     if usable is not None and usable / GB < axis.get_xlim()[1] * 1.3:
         axis.set_xlim(axis.get_xlim()[0], max(axis.get_xlim()[1], usable / GB * 1.05))
         axis.axvline(usable / GB, color=INK, lw=1.6, zorder=1, label=f"{t('usable')} ({scaled(usable, 'B')})")
@@ -161,32 +179,59 @@ def _none():
 
 
 def _finish(figure, axis, points: list[Point], t: Texts, groups: list[str], hollow: str) -> None:
-    """Marks, front, legend and labels."""
+    """Marks, fronts, legend and labels."""
     from matplotlib.lines import Line2D
 
-    best = front(points)
+    fronts = [front([p for p in points if p.rivals == k]) for k in dict.fromkeys(p.rivals for p in points)]
+    fronts = [line for line in fronts if len(line) > 1 or len(fronts) == 1]
+    best = [p for line in fronts for p in line]
     for p in points:
         own = look(p.group)
-        fill = own.colour if p.counts else "white"
-        axis.plot(p.x, p.y, own.mark, ms=7 if p in best else 6, mfc=fill, mec=INK if p in best else own.colour, mew=1.2, zorder=4 if p in best else 3)
-    xs, ys = [p.x for p in best], [p.y for p in best]
-    axis.step([*xs, axis.get_xlim()[1]], [*ys, *ys[-1:]] if ys else [0], where="post", color=INK, lw=1.1, ls=(0, (5, 2)), zorder=2)
+        fill, edge = own.colour if p.counts else "white", INK if p in best else own.colour
+        axis.plot(p.x, p.y, own.mark, ms=7 if p in best else 6, mfc=fill, mec=edge, mew=1.2, zorder=4 if p in best else 3)
+    for corners, line in zip(map(partial(_corners, axis), fronts), fronts, strict=True):
+        axis.plot(*corners, color=look(line[0].group).colour if len(fronts) > 1 else INK, lw=1.1, ls=(0, (5, 2)), zorder=2)
     handles: list = [Line2D([], [], ls="", marker=MARKS[i], color=COLOURS[i], ms=6, label=name) for i, name in enumerate(groups)]
-    handles.append(Line2D([], [], color=INK, lw=1.1, ls=(0, (5, 2)), label=t("front")))
+    if fronts:
+        handles.append(Line2D([], [], color=INK, lw=1.1, ls=(0, (5, 2)), label=t("front")))
     if not all(p.counts for p in points):
         handles.append(Line2D([], [], ls="", marker="o", mfc="white", mec=INK, ms=6, label=hollow))
     handles += [line for line in axis.lines if not line.get_label().startswith("_")]
     legend(figure, handles)
     settle(figure)
-    _label(axis, points, best)
+    left = _label(axis, points, best, [_corners(axis, line) for line in fronts])
+    if left:
+        axis._left_title.set_text("\n".join([axis._left_title.get_text(), t("unlabelled", n=left)]))
 
 
-def _label(axis, points: list[Point], best: list[Point]) -> None:
-    """Names beside the marks, those of the front first."""
+def _corners(axis, line: list[Point]) -> tuple[list[float], list[float]]:
+    """The steps of a front: each point's speed holds until the next one's memory, and on to the right edge."""
+    xs: list[float] = []
+    ys: list[float] = []
+    for p in line:
+        xs += [p.x, p.x]
+        ys += [ys[-1] if ys else p.y, p.y]
+    return ([*xs, axis.get_xlim()[1]], [*ys, ys[-1]]) if line else ([], [])
+
+
+def _label(axis, points: list[Point], best: list[Point], lines) -> int:
+    """Names beside the marks, those of a front first; how many found no place."""
     labels = Labels(axis)
     labels.keep_off([p.x for p in points], [p.y for p in points])
-    for a, b in zip(best[:-1], best[1:], strict=True):
-        labels.avoid([a.x, b.x, b.x], [a.y, a.y, b.y])
+    for xs, ys in lines:
+        if xs:
+            labels.avoid(xs, ys)
+    many = len(points) > MANY
     for p in [*best, *(p for p in points if p not in best)]:
-        labels.add(p.label, [p.x], [p.y], size=8 if len(points) < 25 else 7, colour=look(p.group).colour if p.group or p in best else INK, fontweight="bold" if p in best else "normal")
-    labels.place()
+        style = {"fontweight": "bold"} if p in best else {}
+        rings = RINGS[:4] if many and p not in best else RINGS
+        labels.add(
+            p.label,
+            [p.x],
+            [p.y],
+            size=6.8 if many else 8,
+            colour=ink(look(p.group).colour) if p.group or p in best else INK,
+            rings=rings,
+            **style,
+        )
+    return len(labels.place())

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...sizes import scaled, short
 from ...solve.record import reached
 from .cases import facts, listed, naming
 from .labels import Labels, settle
 from .roofs import draw_roofs, label_roofs, machines_of
-from .style import FAINT, INK, bare, drawing, head, legend, look, new_figure, plain
+from .style import FAINT, INK, bare, drawing, head, ink, legend, look, new_figure, plain
 from .words import Texts
 
 MARK = {"prefill": "s", "decode": "o"}
@@ -48,7 +48,7 @@ def roofline(predictions, *, operators: bool = False, lang: str = "en"):
         head(figure, axis, names.title, names.lines)
         points = [p for i, case in enumerate(cases) for p in _phases(i, case, names.short[i])]
         small = _operators(cases[0]) if operators else []
-        machines = machines_of(cases)
+        machines = machines_of(cases, lang)
         _limits(axis, cases, machines, [*points, *small])
         bare(axis)
         axis.set_xlabel(t("intensity"))
@@ -64,8 +64,13 @@ def roofline(predictions, *, operators: bool = False, lang: str = "en"):
 
 def _phases(index: int, p, name: str) -> list[Point]:
     """A mark for each phase that computes and moves anything."""
-    records = [(phase, getattr(p, phase)) for phase in PHASES]
-    return [Point(index, phase, r.intensity, reached(r), name) for phase, r in records if r.intensity and reached(r)]
+    return [Point(index, phase, *at, name) for phase in PHASES if (at := _place(getattr(p, phase)))]
+
+
+def _place(record) -> tuple[float, float] | None:
+    """Intensity and expected rate of a phase or operator; None where it computes or moves nothing."""
+    rate = reached(record)
+    return (record.intensity, rate) if record.intensity and rate else None
 
 
 def _operators(p) -> list[Point]:
@@ -73,7 +78,7 @@ def _operators(p) -> list[Point]:
     found = []
     for phase in PHASES:
         rows = sorted(p.operators[phase], key=lambda r: -r.expected_s)
-        found += [Point(0, phase, r.intensity, reached(r), f"{r.block}.{r.name}") for r in rows if r.intensity and reached(r)]
+        found += [Point(0, phase, *at, f"{r.block}.{r.name}") for r in rows if (at := _place(r))]
     return found
 
 
@@ -133,7 +138,7 @@ def _labels(axis, cases, points, small, roofs, t) -> None:
     at = {(p.case, p.phase): p for p in points}
     shown = [p for p in points if set(plains) == {0} and p.case == 0]
     tops = [(p.x, top) for p in shown if (top := getattr(cases[0], p.phase).attainable_flops)]
-    labels.keep_off(*zip(*[(p.x, p.y) for p in points], *tops, strict=True))
+    labels.keep_off([p.x for p in points] + [x for x, _ in tops], [p.y for p in points] + [y for _, y in tops])
     if small:
         labels.keep_off([p.x for p in small], [p.y for p in small], 2.5)
     for p in points:
@@ -143,7 +148,9 @@ def _labels(axis, cases, points, small, roofs, t) -> None:
     label_roofs(labels, roofs)
     _ridges(axis, labels, cases, t)
     for group in _grouped(axis, points):
-        labels.add(_named(group, plains, len(cases), t), [group[0].x], [group[0].y], colour=look(group[0].case).colour, fontweight="bold")
+        labels.add(
+            _named(group, plains, len(cases), t), [group[0].x], [group[0].y], colour=ink(look(group[0].case).colour), fontweight="bold"
+        )
     for phase in PHASES:
         for group in _grouped(axis, [p for p in small if p.phase == phase])[:NAMED]:
             labels.add(_joined([p.name for p in group]), [group[0].x], [group[0].y], size=6.8, colour=FAINT)
@@ -157,7 +164,9 @@ def _ridges(axis, labels: Labels, cases, t) -> None:
     for text, ridge in ridges.items():
         axis.axvline(ridge, color=FAINT, lw=0.8, ls=(0, (1, 2)), zorder=1)
         labels.avoid([ridge, ridge], [low, high])
-        labels.add(t("ridge", value=text), [ridge], [low * 1.9], colour=FAINT, directions=((1, 0), (-1, 0)), rings=(3, 6, 12, 24), leader=False)
+        labels.add(
+            t("ridge", value=text), [ridge], [low * 1.9], colour=FAINT, directions=((1, 0), (-1, 0)), rings=(3, 6, 12, 24), leader=False
+        )
     if len(ridges) == 1:
         (ridge,) = ridges.values()
         for key, side in (("memory_bound", -1), ("compute_bound", 1)):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from ...sizes import scaled
 from .cases import title_of
 from .labels import Labels
-from .style import INK, look
+from .style import INK, ink, look
 
 
 class Machine(NamedTuple):
@@ -35,13 +35,13 @@ class Roof(NamedTuple):
     colour: str
 
 
-def machines_of(cases) -> list[Machine]:
+def machines_of(cases, lang: str) -> list[Machine]:
     """The machines of the cases, those of prefill and decode, told apart by name and bandwidth."""
     found: dict[tuple, Machine] = {}
     for i, p in enumerate(cases):
         for runnable in (p.runnable, p.decoder):
             rates, name = runnable.meta["rates"], runnable.meta["hardware"]
-            machine = found.setdefault((name, rates["bw"]), Machine(title_of(runnable.meta, "hardware", "en"), {}, {}, i))
+            machine = found.setdefault((name, rates["bw"]), Machine(title_of(runnable.meta, "hardware", lang), {}, {}, i))
             machine.slopes.update({k: v for k, v in rates.items() if k in ("bw", "hram")})
             machine.peaks.update({k: v for k, v in rates.items() if k.startswith(("pk_", "hpk_"))})
     return list(found.values())
@@ -63,7 +63,7 @@ def _roofs_of(machine: Machine, limits, colour: str):
     """(roof, whether it is drawn in full) of one machine: slopes rise to the highest peak, peaks are flat from their slope on."""
     import numpy
 
-    x = numpy.geomspace(*limits, 400)
+    x = numpy.geomspace(limits[0], limits[1], 400)
     for name, rate in machine.slopes.items():
         corner = machine.top(name) / rate
         xs = numpy.append(x[x < corner], corner)
@@ -93,9 +93,26 @@ def label_roofs(labels: Labels, roofs: list[Roof]) -> None:
         labels.avoid(roof.xs[[0, -1]], roof.ys[[0, -1]])
     for roof in (r for r in roofs if r.text):
         if not roof.rises:
-            labels.add(roof.text, roof.xs[::-8], roof.ys[::-8], colour=roof.colour, directions=((-1, 1), (-1, -1), (0, 1), (0, -1)), rings=(2, 4), leader=False)
+            labels.add(
+                roof.text,
+                roof.xs[::-8],
+                roof.ys[::-8],
+                colour=ink(roof.colour),
+                directions=((-1, 1), (-1, -1), (0, 1), (0, -1)),
+                rings=(2, 4),
+                leader=False,
+            )
             continue
         (x0, y0), (x1, y1) = labels.points(roof.xs[[0, -1]], roof.ys[[0, -1]])
         turn = atan2(y1 - y0, x1 - x0)
         away = [(cos(turn + side * pi / 2), sin(turn + side * pi / 2)) for side in (1, -1)]
-        labels.add(roof.text, roof.xs[30:-10:6], roof.ys[30:-10:6], colour=roof.colour, rotation=degrees(turn), directions=away, rings=(8, 10), leader=False)
+        labels.add(
+            roof.text,
+            roof.xs[30:-10:6],
+            roof.ys[30:-10:6],
+            colour=ink(roof.colour),
+            rotation=degrees(turn),
+            directions=away,
+            rings=(8, 10),
+            leader=False,
+        )

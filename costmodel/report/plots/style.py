@@ -40,6 +40,11 @@ class Look(NamedTuple):
     line: Any
 
 
+def ink(colour: str) -> str:
+    """A colour made dark enough for small type on white."""
+    return "#" + "".join(f"{int(int(colour[i : i + 2], 16) * 0.72):02X}" for i in (1, 3, 5))
+
+
 def look(index: int) -> Look:
     """The look of the case at an index."""
     return Look(COLOURS[index % MOST], MARKS[index % MOST], LINES[index % len(LINES)])
@@ -97,29 +102,29 @@ def head(figure, axis, title: str, lines: list[str]) -> None:
     """A title, and lines below it in smaller type, wrapped to the figure's width."""
     wide = figure.get_figwidth() * 72 - 2 * EDGE
     body = [part for line in lines for part in _wrapped(figure, line, wide, 8.5)]
-    top = _wrapped(figure, title, wide, 11)
+    top = _wrapped(figure, title, wide, 11, "bold")
     figure.suptitle("\n".join(top), x=EDGE / 72 / figure.get_figwidth(), ha="left", fontsize=11, color=INK, fontweight="bold")
     axis.set_title("\n".join(body), loc="left", fontsize=8.5, color=FAINT, linespacing=1.35)
 
 
-def _wrapped(figure, text: str, points: float, size: float) -> list[str]:
+def _wrapped(figure, text: str, points: float, size: float, weight: str = "normal") -> list[str]:
     """Lines of a text, none wider than so many points."""
     lines: list[str] = []
     for word in text.split():
         longer = f"{lines[-1]} {word}" if lines else word
-        if lines and _wide(figure, longer, size) <= points:
+        if lines and _wide(figure, longer, size, weight) <= points:
             lines[-1] = longer
         else:
             lines.append(word)
     return lines
 
 
-def _wide(figure, text: str, size: float) -> float:
+def _wide(figure, text: str, size: float, weight: str = "normal") -> float:
     """Width of a text in points."""
     from matplotlib.font_manager import FontProperties
 
     renderer = figure.canvas.get_renderer()
-    return renderer.get_text_width_height_descent(text, FontProperties(size=size), False)[0] * 72 / figure.dpi
+    return renderer.get_text_width_height_descent(text, FontProperties(size=size, weight=weight), False)[0] * 72 / figure.dpi
 
 
 def legend(figure, handles: list) -> None:
@@ -151,6 +156,16 @@ def plain(axis) -> None:
 
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     _no_minor(axis)
+
+
+def logarithmic(axis, low: float, high: float) -> None:
+    """A logarithmic axis from `low` to `high`, with numbers near enough to one another to read values by."""
+    from matplotlib.ticker import LogLocator
+
+    axis._set_axes_scale("log")
+    (axis.axes.set_xlim if axis.axis_name == "x" else axis.axes.set_ylim)(low, high)
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 300 * low else (1,), numticks=12))
+    plain(axis)
 
 
 def _no_minor(axis) -> None:
