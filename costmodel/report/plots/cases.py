@@ -58,6 +58,8 @@ def naming(predictions: list[Prediction], t: Texts, free: Iterable[str] = ()) ->
     vary = [k for k in FIELDS if k not in free and len({a[k] for a in asked}) > 1]
     shared = {k: asked[0][k] for k in FIELDS if k not in free and k not in vary}
     shared |= _common(asked, vary)
+    if "techniques" in vary and "devices" in vary:
+        vary.remove("devices")  # a technique that spreads the model says so
     first = predictions[0]
     named = [title_of(first.runnable.meta, k, t.lang) for k in ("model", "hardware") if k in shared]
     title = f" {t('on')} ".join(named) or _several(predictions, asked, t)

@@ -37,7 +37,7 @@ def context(predictions, contexts: tuple[int, int] = (1024, 131072), *, lang: st
     output) curves are dotted. Raises :class:`costmodel.SpecError` without matplotlib, for an empty range and for more than
     six predictions.
     """
-    cases, t = listed(predictions, MOST_CURVES), Texts(lang)
+    cases = listed(predictions, MOST_CURVES)
     xs, ticks = _steps(*contexts)
 
     def at(p: Prediction, x: int) -> Prediction:
@@ -47,7 +47,8 @@ def context(predictions, contexts: tuple[int, int] = (1024, 131072), *, lang: st
         most = at(p, max(xs)).memory.max_context  # at the longest, so that the prompt does not grow with it
         return None if most is None else most - p.output
 
-    with drawing(lang):
+    with drawing(lang) as lang:
+        t = Texts(lang)
         names = naming(cases, t, ("context",))
         curves = [_curve(p, names.long[i], look(i), xs, ticks, at, limit) for i, p in enumerate(cases)]
         figure = new_figure(7.4, 4.9)
@@ -67,13 +68,14 @@ def batch(predictions, batches: tuple[int, int] = (1, 256), *, lang: str = "en")
     Each prediction is made again at every batch. Beyond `memory.max_batch` curves are dotted. Raises
     :class:`costmodel.SpecError` as :func:`context` does.
     """
-    cases, t = listed(predictions, MOST_CURVES), Texts(lang)
+    cases = listed(predictions, MOST_CURVES)
     xs, ticks = _steps(*batches)
 
     def at(p: Prediction, x: int) -> Prediction:
         return Prediction(p.runnable, p.prompt, p.output, p.context, x)
 
-    with drawing(lang):
+    with drawing(lang) as lang:
+        t = Texts(lang)
         names = naming(cases, t, ("batch",))
         curves = [_curve(p, names.long[i], look(i), xs, ticks, at, lambda p: p.memory.max_batch) for i, p in enumerate(cases)]
         figure = new_figure(9.6, 4.9)
@@ -188,7 +190,7 @@ def _label(axis, curves: list[Curve], t: Texts, trained: int | None = None) -> N
             rings=(3, 14, 25),
             leader=False,
         )
-    labels.place()
+    labels.place(t)
 
 
 def _handles(t: Texts, curves: list[Curve]) -> list:

@@ -13,11 +13,11 @@ from .style import EDGE, FAINT, INK
 
 AROUND = tuple((cos(a * pi / 8), sin(a * pi / 8)) for a in (2, 0, 14, 6, 8, 10, 4, 12, 1, 15, 3, 5, 7, 9, 11, 13))
 """Directions in which a label may lie of what it names, the best first."""
-RINGS = (4, 9, 16, 26, 40, 58, 80, 110)
+RINGS = (5, 9, 16, 26, 40, 58, 80, 110)
 """Points between them."""
 GAP = 1.5
 """Points kept free around every label."""
-LINE_COST, FAR = 9.0, 11.0
+LINE_COST, FAR = 14.0, 13.0
 """Price of a label that lies on a line, in points of distance; distance from which a thin line leads to the label."""
 
 
@@ -55,7 +55,7 @@ class Labels:
         pairs = self.np.column_stack([self.np.asarray(xs, float), self.np.asarray(ys, float)])
         return self.axis.transData.transform(pairs) * self.scale
 
-    def keep_off(self, xs, ys, radius: float = 4.5) -> None:
+    def keep_off(self, xs, ys, radius: float = 4.0) -> None:
         """Marks at data coordinates, which no label may cover."""
         self.hard += [(x - radius, y - radius, x + radius, y + radius) for x, y in self.points(xs, ys)]
 
@@ -72,12 +72,10 @@ class Labels:
 
     def add(self, text: str, xs, ys, *, size=8.0, colour=INK, rotation=0.0, directions=AROUND, rings=RINGS, leader=True, **style) -> None:
         """A label for a data coordinate, or for the best of several."""
-        from matplotlib.patheffects import withStroke
-
-        halo = [withStroke(linewidth=2.2, foreground="white")]
+        ground = {"boxstyle": "square,pad=0.08", "fc": "white", "ec": "none", "alpha": 0.8}
         artist = self.axis.annotate(
             text, xy=(xs[0], ys[0]), xytext=(0, 0), textcoords="offset points", ha="center", va="center", fontsize=size, color=colour,
-            rotation=rotation, path_effects=halo, zorder=6, annotation_clip=False, **style,
+            rotation=rotation, bbox=ground, zorder=6, annotation_clip=False, **style,
         )  # fmt: skip
         box = artist.get_window_extent(self.renderer)
         wide, high = box.width * self.scale + 2 * GAP, box.height * self.scale + 2 * GAP
@@ -85,17 +83,22 @@ class Labels:
         ways = directions if rotation else tuple(map(_square, directions))
         self.items.append(Item(artist, anchors, (wide, high), ways, rings, leader, not rotation))
 
-    def place(self) -> list[str]:
-        """Give every label its place, in the order in which they were added; texts for which there is none are taken out and returned."""
-        left = []
+    def place(self, t=None) -> int:
+        """Give every label its place, in the order in which they were added; how many found none and were taken out.
+
+        With words `t` the axis says so.
+        """
+        left = 0
         for item in self.items:
             found = self._best(item)
             if found is None:
-                left.append(item.artist.get_text())
+                left += 1
                 item.artist.remove()
             else:
                 self._put(item, *found)
         self.items = []
+        if left and t is not None:
+            self.axis.set_xlabel(f"{self.axis.get_xlabel()} ({t('unlabelled', n=left)})")
         return left
 
     def _best(self, item: Item):

@@ -45,9 +45,9 @@ def memory(predictions, contexts=(), *, lang: str = "en"):
     Memory in a lower tier (host, disk) has a bar of its own below. A line stands at the usable share of each memory. Raises
     :class:`costmodel.SpecError` without matplotlib, and for more than sixteen bars.
     """
-    cases, t = _at(listed(predictions, MOST_BARS), contexts), Texts(lang)
-    listed(cases, MOST_BARS)
-    with drawing(lang):
+    cases = listed(_at(listed(predictions, MOST_BARS), contexts), MOST_BARS)
+    with drawing(lang) as lang:
+        t = Texts(lang)
         names = naming(cases, t)
         if len(cases) == 1:
             names.long[0] = title_of(cases[0].runnable.meta, "model", lang)
@@ -73,10 +73,10 @@ def _bars(p: Prediction, name: str, t: Texts) -> list[Bar]:
     """The device's bar, and one for each lower tier in use."""
     m = p.memory
     device = {k: getattr(m, f"{k}_bytes") for k in PARTS}
-    found = [Bar(fill(name, WIDE), device, m.usable_bytes, m.capacity_bytes, m.fits)]
+    found = [Bar(fill(name, WIDE, break_on_hyphens=False), device, m.usable_bytes, m.capacity_bytes, m.fits)]
     for tier, held in m.tiers.items():
         parts = {k: held.get(f"{k}_bytes", 0) for k in PARTS}
-        found.append(Bar(fill(f"{name}, {t(tier)}", WIDE), parts, held["capacity_bytes"], None, held["fits"]))
+        found.append(Bar(fill(f"{name}, {t(tier)}", WIDE, break_on_hyphens=False), parts, held["capacity_bytes"], None, held["fits"]))
     return found
 
 

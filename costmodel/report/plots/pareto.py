@@ -45,11 +45,12 @@ def front(points: list[Point]) -> list[Point]:
 def pareto(predictions, *, lang: str = "en"):
     """Memory of the device against tokens/s per user, both of predictions, with their Pareto front, as a matplotlib Figure.
 
-    Models, formats and techniques compete on the same machine under the same workload; what does not fit is hollow and not in the front. Raises :class:`costmodel.SpecError` without matplotlib, and for more
-    than sixty predictions.
+    Models, formats and techniques compete on the same machine under the same workload; what does not fit is hollow and in no
+    front. Raises :class:`costmodel.SpecError` without matplotlib, and for more than sixty predictions.
     """
-    cases, t = listed(predictions, MOST_POINTS), Texts(lang)
-    with drawing(lang):
+    cases = listed(predictions, MOST_POINTS)
+    with drawing(lang) as lang:
+        t = Texts(lang)
         names = naming(cases, t)
         field, groups = _groups(cases, lang)
         short = naming(cases, t, (field,)).short if field else names.short
@@ -62,13 +63,13 @@ def pareto(predictions, *, lang: str = "en"):
                 p.tps.expected,
                 p.memory.fits is not False,
                 order.index(key),
-                order.index(key) if field == "hardware" else 0,
+                _rivals(p),
             )
             for p, label, key in zip(cases, short, at, strict=True)
         ]
         figure, axis = _figure(names.title, names.lines)
-        usable = {p.memory.usable_bytes for p in cases}
-        _scaled(axis, points, usable.copy().pop() if len(usable) == 1 else None, t)
+        usable = cases[0].memory.usable_bytes
+        _scaled(axis, points, usable if all(p.memory.usable_bytes == usable for p in cases) else None, t)
         _finish(figure, axis, points, t, groups if len(groups) > 1 else [], t("too_large"))
     return figure
 
@@ -81,8 +82,8 @@ def savings(study, result: dict, *, lang: str = "en"):
     """
     if result["view"] != "memory-vs-speed":
         raise problem(f"study `{study.name}` has no memory and speed of its rows", help="want one of view memory-vs-speed or grid")
-    t, words = Texts(lang), Words(study, lang)
-    with drawing(lang):
+    with drawing(lang) as lang:
+        t, words = Texts(lang), Words(study, lang)
         points = [Point(t("baseline"), 1, 1, True), *_rows(study, result, words)]
         base = result["baseline"]
         load = ", ".join(
@@ -199,9 +200,7 @@ def _finish(figure, axis, points: list[Point], t: Texts, groups: list[str], holl
     handles += [line for line in axis.lines if not line.get_label().startswith("_")]
     legend(figure, handles)
     settle(figure)
-    left = _label(axis, points, best, [_corners(axis, line) for line in fronts])
-    if left:
-        axis._left_title.set_text("\n".join([axis._left_title.get_text(), t("unlabelled", n=left)]))
+    _label(axis, points, best, [_corners(axis, line) for line in fronts], t)
 
 
 def _corners(axis, line: list[Point]) -> tuple[list[float], list[float]]:
@@ -214,8 +213,8 @@ def _corners(axis, line: list[Point]) -> tuple[list[float], list[float]]:
     return ([*xs, axis.get_xlim()[1]], [*ys, ys[-1]]) if line else ([], [])
 
 
-def _label(axis, points: list[Point], best: list[Point], lines) -> int:
-    """Names beside the marks, those of a front first; how many found no place."""
+def _label(axis, points: list[Point], best: list[Point], lines, t: Texts) -> None:
+    """Names beside the marks, those of a front first."""
     labels = Labels(axis)
     labels.keep_off([p.x for p in points], [p.y for p in points])
     for xs, ys in lines:
@@ -234,4 +233,4 @@ def _label(axis, points: list[Point], best: list[Point], lines) -> int:
             rings=rings,
             **style,
         )
-    return len(labels.place())
+    labels.place(t)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import NamedTuple
 
 from ...sizes import scaled, short
 from ...solve.record import reached
 from .cases import facts, listed, naming
 from .labels import Labels, settle
-from .roofs import draw_roofs, label_roofs, machines_of
+from .roofs import draw_roofs, label_roofs, machines_of, roof_handles
 from .style import FAINT, INK, bare, drawing, head, ink, legend, look, new_figure, plain
 from .words import Texts
 
@@ -16,6 +17,8 @@ MARK = {"prefill": "s", "decode": "o"}
 PHASES = tuple(MARK)
 NEAR = 7
 """Points of the picture (1/72 inch) within which marks are named together."""
+WIDE = 44
+"""Characters of a name in a line."""
 NAMED = 6
 """Operators named per phase, those that take longest first."""
 
@@ -40,13 +43,14 @@ def roofline(predictions, *, operators: bool = False, lang: str = "en"):
     Raises :class:`costmodel.SpecError` without matplotlib, and for more than nine predictions.
     """
     cases = listed(predictions)
-    t = Texts(lang)
-    with drawing(lang):
+    with drawing(lang) as lang:
+        t = Texts(lang)
         figure = new_figure(7.4, 5.4)
         axis = figure.subplots()
         names = naming(cases, t)
+        called = _called(cases, t)
         head(figure, axis, names.title, names.lines)
-        points = [p for i, case in enumerate(cases) for p in _phases(i, case, names.short[i])]
+        points = [p for i, case in enumerate(cases) for p in _phases(i, case, called[i])]
         small = _operators(cases[0]) if operators else []
         machines = machines_of(cases, lang)
         _limits(axis, cases, machines, [*points, *small])
@@ -56,10 +60,21 @@ def roofline(predictions, *, operators: bool = False, lang: str = "en"):
         _ticks(axis)
         roofs = draw_roofs(axis, machines)
         _marks(axis, cases, points, small)
-        legend(figure, _handles(t, cases, points, small))
+        legend(figure, [*roof_handles(machines), *_handles(t, cases, points, small)])
         settle(figure)
         _labels(axis, cases, points, small, roofs, t)
     return figure
+
+
+def _called(cases, t: Texts) -> list[str]:
+    """The name of each case's marks: of plain cases what tells them from other plain ones, of others what they add to theirs."""
+    plains = _plain_of(cases)
+    bases = sorted(set(plains))
+    called = dict(zip(bases, naming([cases[i] for i in bases], t).short, strict=True))
+    for base in bases:
+        own = [i for i, plain in enumerate(plains) if plain == base]
+        called |= dict(zip(own[1:], naming([cases[i] for i in own], t).short[1:], strict=True))
+    return [called[i] for i in range(len(cases))]
 
 
 def _phases(index: int, p, name: str) -> list[Point]:
@@ -93,7 +108,12 @@ def _limits(axis, cases, machines, points) -> None:
     xs = [p.x for p in points] + [r for c in cases for r in (c.prefill.ridge, c.decode.ridge) if r]
     tops = [v for machine in machines for v in machine.peaks.values()]
     low = min(p.y for p in points)
-    axis.set(xscale="log", yscale="log", xlim=(min(xs) / 5, max(xs) * 6), ylim=(low / 5, max(tops + [p.y for p in points]) * 2.6))
+    axis.set(
+        xscale="log",
+        yscale="log",
+        xlim=(min(xs) / 5, max(xs) * (6 if len(machines) == 1 else 14)),
+        ylim=(low / 5, max(tops + [p.y for p in points]) * 2.6),
+    )
 
 
 def _ticks(axis) -> None:
@@ -147,10 +167,12 @@ def _labels(axis, cases, points, small, roofs, t) -> None:
             labels.avoid([plain.x, p.x], [plain.y, p.y])
     label_roofs(labels, roofs)
     _ridges(axis, labels, cases, t)
-    for group in _grouped(axis, points):
+    labels.place()
+    for group in [g for base in dict.fromkeys(plains) for g in _grouped(axis, [p for p in points if plains[p.case] == base])]:
         labels.add(
             _named(group, plains, len(cases), t), [group[0].x], [group[0].y], colour=ink(look(group[0].case).colour), fontweight="bold"
         )
+    labels.place(t)
     for phase in PHASES:
         for group in _grouped(axis, [p for p in small if p.phase == phase])[:NAMED]:
             labels.add(_joined([p.name for p in group]), [group[0].x], [group[0].y], size=6.8, colour=FAINT)
@@ -191,7 +213,7 @@ def _named(group: list[Point], plains: list[int], cases: int, t) -> str:
     bases = len(set(plains))
     name = first.name if plains[first.case] != first.case else t(first.phase) if bases == 1 else f"{t(first.phase)}, {first.name}"
     others = [p.name for p in group[1:]]
-    return t("unchanged", name=name, others=", ".join(others)) if others else name
+    return fill(t("unchanged", name=name, others=", ".join(others)), WIDE, break_on_hyphens=False) if others else name
 
 
 def _joined(names: list[str]) -> str:

@@ -59,6 +59,14 @@ def draw_roofs(axis, machines: list[Machine]) -> list[Roof]:
     return found
 
 
+def roof_handles(machines: list[Machine]) -> list:
+    """The legend's lines of several machines."""
+    from matplotlib.lines import Line2D
+
+    own = [look(machine.case) for machine in machines] if len(machines) > 1 else []
+    return [Line2D([], [], color=o.colour, ls=o.line, lw=1.6, label=m.title) for o, m in zip(own, machines, strict=False)]
+
+
 def _roofs_of(machine: Machine, limits, colour: str):
     """(roof, whether it is drawn in full) of one machine: slopes rise to the highest peak, peaks are flat from their slope on."""
     import numpy
@@ -81,8 +89,8 @@ def _said(name: str, rate: float) -> str:
 
 
 def _whole(machine: Machine) -> str:
-    """A machine in one label."""
-    return f"{machine.title}: " + ", ".join(_said(k, v) for k, v in (machine.peaks | machine.slopes).items())
+    """All rates of a machine in one label."""
+    return ", ".join(_said(k, v) for k, v in (machine.peaks | machine.slopes).items())
 
 
 def label_roofs(labels: Labels, roofs: list[Roof]) -> None:

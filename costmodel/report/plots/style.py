@@ -6,14 +6,14 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ...language.problem import problem
-from .fonts import LATIN, hangul
+from .fonts import LATIN, hangul, readable
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F3C8D", "#8C6D31", "#4D4D4D")
 """Colours that the colour-blind can tell (Okabe and Ito 2008), and three more."""
 OTHER = "#B0B0B0"
 MARKS = "osD^vP<>p"
 LINES = ("-", (0, (6, 1.5)), (0, (4, 1.5, 1, 1.5)), (0, (2, 1)), (0, (8, 2, 1, 2, 1, 2)), (0, (10, 3)))
-HATCHES = ("", "////", "xxxx", "....", "\\\\\\\\")
+HATCHES = ("", "////", "xxxx", "..", "\\\\\\\\")
 INK, FAINT, GRID = "#333333", "#666666", "#E4E4E4"
 EDGE = 8
 """Points between the figure's left edge and its title."""
@@ -52,9 +52,10 @@ def look(index: int) -> Look:
 
 @contextmanager
 def drawing(lang: str = "en"):
-    """Settings under which pictures are made and saved, whatever the user's own are.
+    """Settings under which pictures are made and saved, whatever the user's own are; gives the language to draw in.
 
-    Raises :class:`costmodel.SpecError` where matplotlib is not installed.
+    That is English, with a warning, where Korean is asked for and no font has Hangul. Raises :class:`costmodel.SpecError`
+    where matplotlib is not installed.
     """
     try:
         import matplotlib
@@ -66,8 +67,13 @@ def drawing(lang: str = "en"):
     before = log.level
     log.setLevel(ERROR)  # it warns where a family lacks a bold face
     try:
-        with _settings(matplotlib, lang):
-            yield
+        spoken, note = readable(lang)
+        if note:
+            from warnings import warn
+
+            warn(note, stacklevel=4)
+        with _settings(matplotlib, spoken):
+            yield spoken
     finally:
         log.setLevel(before)
 
@@ -78,7 +84,7 @@ def _settings(matplotlib, lang: str):
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(STYLE)
         if lang == "ko":
-            matplotlib.rcParams["font.family"] = [hangul() or LATIN, LATIN]
+            matplotlib.rcParams["font.family"] = [hangul(), LATIN]
         yield
 
 
