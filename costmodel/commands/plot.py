@@ -50,7 +50,10 @@ def _cases(models, hardware, weights, techniques, base, sets, context=None, batc
 @workload
 @click.option("--operators", is_flag=True, help="Add the operators of the first case.")
 def roofline(target, force, lang, operators, **case):
-    """Both ceilings, the ridge, prefill and decode; techniques as arrows from the plain model."""
+    """Ceilings, ridge, prefill and decode.
+
+    Techniques are arrows from the plain model's marks. Marks are at the rate of the expected time.
+    """
     from ..report import plots
 
     _draw(target, force, lang, lambda lang: plots.roofline(_cases(**case), operators=operators, lang=lang))
@@ -62,7 +65,10 @@ def roofline(target, force, lang, operators, **case):
 @click.option("--from", "first", type=Size(), default=1024, help="Shortest context (default 1k).")
 @click.option("--to", "last", type=Size(), default=131072, help="Longest context (default 128k).")
 def context(target, force, lang, first, last, **case):
-    """Tokens/s against the context: expected, 80 % span, ceiling, and where memory is full."""
+    """Decode speed against the context.
+
+    Expected tokens/s per user, 80 % span and ceiling, and where memory is full.
+    """
     from ..report import plots
 
     _draw(target, force, lang, lambda lang: plots.context(_cases(**case), (first, last), lang=lang))
@@ -74,7 +80,10 @@ def context(target, force, lang, first, last, **case):
 @click.option("--from", "first", type=Size(), default=1, help="Smallest batch (default 1).")
 @click.option("--to", "last", type=Size(), default=256, help="Largest batch (default 256).")
 def batch(target, force, lang, first, last, **case):
-    """Tokens/s per user and of all users against the batch, and where memory is full."""
+    """Decode speed against the batch.
+
+    Tokens/s per user, and of all users together, and where memory is full.
+    """
     from ..report import plots
 
     _draw(target, force, lang, lambda lang: plots.batch(_cases(**case), (first, last), lang=lang))
@@ -85,7 +94,10 @@ def batch(target, force, lang, first, last, **case):
 @partial(workload, without=("context",))
 @click.option("--context", "contexts", type=Size(0), multiple=True, help="Cached tokens (default: the prompt); repeat for several bars.")
 def memory(target, force, lang, contexts, **case):
-    """Weights, KV cache, state and workspace as stacked bars against the memory that there is."""
+    """What memory holds, as stacked bars.
+
+    Weights, KV cache, state, workspace and draft model against the memory that there is.
+    """
     from ..report import plots
 
     _draw(target, force, lang, lambda lang: plots.memory(_cases(**case), contexts, lang=lang))
@@ -98,9 +110,9 @@ def memory(target, force, lang, contexts, **case):
 @picture
 @click.option("--lang", type=click.Choice(["en", "ko"]), default="en")
 def pareto(study, filters, weights, target, force, lang, **given):
-    """Memory against speed of a study, or of a grid of options, with the Pareto front.
+    """Memory against speed, and the Pareto front.
 
-    STUDY and the options of the grid are those of `costmodel matrix`.
+    Of a study, or of a grid of options. STUDY and the options of the grid are those of `costmodel matrix`.
     """
     _draw(target, force, lang, lambda lang: _front(study, filters, weights, given, lang))
 

@@ -54,7 +54,7 @@ def context(predictions, contexts: tuple[int, int] = (1024, 131072), *, lang: st
         figure = new_figure(7.4, 4.9)
         axis = figure.subplots()
         head(figure, axis, names.title, names.lines)
-        _panel(axis, curves, "tps", t("context"), t("per_user"))
+        _panel(axis, curves, "tps", t("context"), t("per_user"), True)
         legend(figure, _handles(t, curves))
         settle(figure)
         trained = {p.decoder.meta["context"] for p in cases}
@@ -82,7 +82,7 @@ def batch(predictions, batches: tuple[int, int] = (1, 256), *, lang: str = "en")
         panels = figure.subplots(1, 2)
         head(figure, panels[0], names.title, names.lines)
         for axis, figures, word in zip(panels, ("tps", "system_tps"), ("per_user", "all_users"), strict=True):
-            _panel(axis, curves, figures, t("batch"), t(word))
+            _panel(axis, curves, figures, t("batch"), t(word), False)
         legend(figure, _handles(t, curves))
         settle(figure)
         for axis in panels:
@@ -113,14 +113,14 @@ def _value(p: Prediction, figures: str, which: str) -> float | None:
     return getattr(p.tps, which) if figures == "tps" else p.system_tps if which == "expected" else None
 
 
-def _panel(axis, curves: list[Curve], figures: str, across: str, up: str) -> None:
+def _panel(axis, curves: list[Curve], figures: str, across: str, up: str, of_tokens: bool) -> None:
     """Every curve of one figure, and the axes to suit them."""
     for order, curve in enumerate(curves):
         _draw(axis, curve, figures, order, len(curves))
     shown = [v for c in curves for p in c.points for k in ("low", "expected", "ceiling") if (v := _value(p, figures, k))]
     axis.set_xscale("log", base=2)
     axis.set_xlim(curves[0].xs[0] / 1.08, curves[0].xs[-1] * 1.08)
-    counts(axis.xaxis, curves[0].ticks if len(curves[0].ticks) < 10 else curves[0].ticks[::2])
+    counts(axis.xaxis, curves[0].ticks if len(curves[0].ticks) < 10 else curves[0].ticks[::2], of_tokens)
     if wide_range(shown, 12):
         logarithmic(axis.yaxis, min(shown) / 1.4, max(shown) * 1.6)
     else:
@@ -176,7 +176,7 @@ def _label(axis, curves: list[Curve], t: Texts, trained: int | None = None) -> N
             x = max(curve.limit, curve.xs[0])
             y = _along(curve, figures, "expected", [x])[0]
             axis.plot([x], [y], "|", ms=16, mec=curve.look.colour, mew=1.8, zorder=5)
-            text = t("memory_full", value=tokens(curve.limit)) if curve.limit >= curve.xs[0] else t("never")
+            text = t("memory_full", value=f"{curve.limit:,}") if curve.limit >= curve.xs[0] else t("never")
             labels.keep_off([x], [y], 6)
             labels.add(text, [x], [y], colour=ink(curve.look.colour), fontweight="bold")
     if trained and curves[0].xs[0] < trained < curves[0].xs[-1]:

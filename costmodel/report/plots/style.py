@@ -142,9 +142,9 @@ def legend(figure, handles: list) -> None:
         figure.legend(handles=handles, loc="outside lower center", ncols=-(-len(handles) // rows), frameon=False, fontsize=8)
 
 
-def counts(axis, values) -> None:
-    """Ticks at counts of tokens or sequences: `1k`, `2k`, `4k`."""
-    axis.set_ticks(list(values), labels=[tokens(v) for v in values])
+def counts(axis, values, of_tokens: bool) -> None:
+    """Ticks at counts of tokens (`1k`, `2k`, `4k`) or of sequences."""
+    axis.set_ticks(list(values), labels=[tokens(v) if of_tokens else f"{v:,}" for v in values])
     axis.set_tick_params(which="minor", length=0)
     _no_minor(axis)
 
