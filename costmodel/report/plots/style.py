@@ -168,8 +168,7 @@ def logarithmic(axis, low: float, high: float) -> None:
     """A logarithmic axis from `low` to `high`, with numbers near enough to one another to read values by."""
     from matplotlib.ticker import LogLocator
 
-    axis._set_axes_scale("log")
-    (axis.axes.set_xlim if axis.axis_name == "x" else axis.axes.set_ylim)(low, high)
+    axis.axes.set(**{f"{axis.axis_name}scale": "log", f"{axis.axis_name}lim": (low, high)})
     axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 300 * low else (1,), numticks=12))
     plain(axis)
 
