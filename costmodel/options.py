@@ -87,29 +87,96 @@ def placement(command):
     return command
 
 
+def workload(command, without: tuple[str, ...] = ()):
+    """Options of a case beside its techniques, less those named in `without`."""
+    options = {
+        "engine": click.option("--engine", metavar="E", help="Engine document (default: the machine's, mostly typical)."),
+        "prompt": click.option("--prompt", type=Size(), default=1024, help="Prompt tokens (default 1024)."),
+        "output": click.option("--output", type=Size(), default=256, help="Output tokens (default 256)."),
+        "context": click.option("--context", type=Size(0), help="Cached tokens that a decode step sees (default: the prompt)."),
+        "batch": click.option("--batch", type=Size(), default=1, help="Sequences at once (default 1)."),
+        "devices": click.option("--devices", type=Size(), default=1, help="Devices, shared as the engine does (default 1)."),
+        "sets": click.option(
+            "--set",
+            "sets",
+            multiple=True,
+            metavar="PATH=VALUE",
+            help="Override, e.g. hw.memory.dram.bandwidth=100GB/s, model.dims.L=16, tech.int4.format=awq.",
+        ),
+        "lang": click.option("--lang", type=click.Choice(["en", "ko"]), default="en"),
+    }
+    for name in reversed([name for name in options if name not in without]):
+        command = options[name](command)
+    return placement(command)
+
+
 def shared(command):
     """Options of every command that predicts."""
+    technique = click.option(
+        "--technique", "-t", "techniques", multiple=True, metavar="T[:knob=v,…]", help="A technique; repeat for several."
+    )
+    return technique(workload(command))
+
+
+def axes(command):
+    """A study, and the axes of a grid."""
     for option in reversed(
         [
-            click.option("--technique", "-t", "techniques", multiple=True, metavar="T[:knob=v,…]", help="A technique; repeat for several."),
-            click.option("--engine", metavar="E", help="Engine document (default: the machine's, mostly typical)."),
-            click.option("--prompt", type=Size(), default=1024, help="Prompt tokens (default 1024)."),
-            click.option("--output", type=Size(), default=256, help="Output tokens (default 256)."),
-            click.option("--context", type=Size(0), help="Cached tokens that a decode step sees (default: the prompt)."),
-            click.option("--batch", type=Size(), default=1, help="Sequences at once (default 1)."),
-            click.option("--devices", type=Size(), default=1, help="Devices, shared as the engine does (default 1)."),
+            click.argument("study", default="memory-vs-speed"),
+            click.option("--model", "models", multiple=True, help="Models of an ad-hoc grid (or instead of the study's)."),
+            click.option("--hw", "hardware", multiple=True, help="Machines of the grid."),
+            click.option("--engine", "engines", multiple=True, help="Engines of the grid (default: each machine's)."),
             click.option(
-                "--set",
-                "sets",
+                "--technique",
+                "-t",
+                "techniques",
                 multiple=True,
-                metavar="PATH=VALUE",
-                help="Override, e.g. hw.memory.dram.bandwidth=100GB/s, model.dims.L=16, tech.int4.format=awq.",
+                help="Techniques of the grid, one cell each; `none` for the plain model, `a+b` together.",
             ),
-            click.option("--lang", type=click.Choice(["en", "ko"]), default="en"),
+            click.option("--prompt", "prompts", type=Size(), multiple=True),
+            click.option("--context", "contexts", type=Size(0), multiple=True),
+            click.option("--batch", "batches", type=Size(), multiple=True),
+            click.option("--devices", type=Size(), multiple=True),
+            click.option("--output", type=Size(), help="Output tokens of every cell."),
+            click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Override in every cell, as for predict."),
+            click.option("--filter", "filters", multiple=True, metavar="COND", help="Keep rows: `tps>20`, `fits=true`, `hardware=rtx*`."),
         ]
     ):
         command = option(command)
-    return placement(command)
+    return command
+
+
+def drawn(command):
+    """Options of what a picture compares: models, machines, formats and techniques, and where it goes."""
+    for option in reversed(
+        [
+            click.argument("models", nargs=-1, required=True, metavar="MODEL..."),
+            click.option("--hw", "hardware", multiple=True, required=True, metavar="HW", help="Hardware; repeat to compare."),
+            click.option("--weights", multiple=True, metavar="FORMAT", help="Number format of the weights; repeat to compare."),
+            click.option(
+                "--technique", "-t", "techniques", multiple=True, metavar="T[:knob=v,…]",
+                help="A technique beside the plain model; repeat to compare, `a+b` for several together.",
+            ),
+            click.option("--base", multiple=True, metavar="T[:knob=v,…]", help="A technique of every case, the plain one too."),
+            *_files(),
+        ]
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def picture(command):
+    """Where a picture goes."""
+    for option in reversed(_files()):
+        command = option(command)
+    return command
+
+
+def _files() -> list:
+    return [
+        click.option("-o", "target", required=True, metavar="FILE", help="The picture: a name that ends in .svg, .png or .pdf."),
+        click.option("--force", is_flag=True, help="Replace a file that is there."),
+    ]
 
 
 def measured(command):

@@ -3,6 +3,7 @@
 FILES = {
     "predict": "predict",
     "matrix": "matrix",
+    "plot": "plot",
     "check": "check",
     "explain": "explain",
     "diff": "diff",

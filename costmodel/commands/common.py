@@ -49,6 +49,21 @@ def setting_of(model, hardware, techniques, engine, sets, **case):
     return Setting(model, hardware, engine, techniques, workload, sets)
 
 
+def grid_of(study, given: dict, more: tuple = ()):
+    """(study, its loaded document) of the options of `axes` and `placement`, with further overrides."""
+    from ..library import shared as library
+    from ..solve.grid import Axes, ad_hoc
+    from ..solve.where import placed
+
+    where = {k: v for k, v in given.items() if k not in Axes._fields}
+    axes = Axes(**{k: v for k, v in given.items() if k in Axes._fields})
+    placing, sets = placed((), axes.sets, **where)
+    techniques = axes.techniques
+    if placing:
+        techniques = tuple("+".join((*t.split("+"), *placing)) for t in techniques or ("none",))
+    return ad_hoc(library(), study, axes._replace(techniques=techniques, sets=(*sets, *more)))
+
+
 def warn_shadowed(model: str) -> None:
     """Say so where a name that is known is also that of a file or folder here."""
     import os

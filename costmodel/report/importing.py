@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -90,16 +91,16 @@ def is_there(path: Path) -> bool:
         raise problem(f"cannot write `{str(path)[:80]}`: {error}") from None
 
 
-def write_all(targets: list[Path], texts: list[str]) -> None:
-    """All documents or none: written beside their places under names of their own, then moved there."""
+def write_all(targets: list[Path], texts: Sequence[str | bytes]) -> None:
+    """All files (texts as UTF-8) or none: written beside their places under names of their own, then moved there."""
     waiting: list[tuple[str, Path]] = []
     try:
         for target, text in zip(targets, texts, strict=True):
             target.parent.mkdir(parents=True, exist_ok=True)
             handle, name = tempfile.mkstemp(prefix=".costmodel-", dir=target.parent)
             waiting.append((name, target))
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
+            with os.fdopen(handle, "wb") as file:
+                file.write(text.encode("utf-8") if isinstance(text, str) else text)
             os.chmod(name, 0o666 & ~_umask())
         while waiting:
             os.replace(*waiting[0])

@@ -52,3 +52,21 @@ def attempt(setting: Setting, library=None) -> tuple[Prediction | None, str | No
         return evaluate(setting, library), None
     except SpecError as error:
         return None, error.problems[0].message
+
+
+def predictions_of(study, rows: list[dict], library=None) -> list[Prediction]:
+    """The predictions behind rows of a grid, less those that were refused."""
+    base = setting_of(study.base)
+    found = []
+    for row in rows:
+        if not row["refused"]:
+            load = {k: row[k] for k in DEFAULT_WORKLOAD}
+            found.append(
+                evaluate(
+                    base._replace(
+                        **{k: row[k] for k in ("model", "hardware", "engine")}, techniques=tuple(row["techniques"]), workload=load
+                    ),
+                    library,
+                )
+            )
+    return found

@@ -48,6 +48,11 @@ def attainable(flops, compute, memory) -> float | None:
     return flops / max(compute, memory) if compute else None
 
 
+def reached(record) -> float | None:
+    """FLOP/s of a phase or operator at its expected time; None where it takes none."""
+    return record.flops / record.expected_s if record.expected_s else None
+
+
 def ridge_of(flops, moved, compute, memory) -> float | None:
     """Peak rate over bandwidth, of what does the FLOPs and what moves the bytes; None where either is missing."""
     return flops / compute * memory / moved if compute and moved else None

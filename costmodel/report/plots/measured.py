@@ -1,52 +1,40 @@
-"""Predicted against measured speed as a picture (SVG, PNG or PDF). Needs the extra `plot`; imported where it is asked for."""
+"""Predicted against measured speed, a panel for each phase."""
 
 from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
-from ..language.problem import problem
-from ..solve.errors import NEAR, PHASES, Row, beyond, summary
+from ...language.problem import problem
+from ...solve.errors import NEAR, PHASES, Row, beyond, summary
+from .files import checked, save
+from .style import COLOURS, MARKS, OTHER, drawing, plain
 
-SUFFIXES = (".svg", ".png", ".pdf")
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F3C8D", "#8C6D31", "#4D4D4D")
-"""Colours that the colour-blind can tell (Okabe and Ito 2008), and three more; classes beyond them share grey."""
-OTHER = "#B0B0B0"
-MARKS = "osD^vP<>p"
-_STYLE: Any = {
-    "svg.hashsalt": "costmodel",
-    "font.size": 9,
-    "axes.edgecolor": "#666666",
-    "axes.linewidth": 0.8,
-    "font.family": "DejaVu Sans",
-}
+ABOVE = "#C00000"
 
 
 def save_plot(rows: list[Row], path: str | Path) -> None:
-    """Draw rows (see :mod:`costmodel.solve.errors`) into a file, a panel for each phase.
+    """Draw rows into a file, in place of one that is there.
 
-    Raises SpecError for another suffix, without matplotlib, without rows, and where the file cannot be written.
+    Raises :class:`costmodel.SpecError` for another suffix than .svg, .png or .pdf, without matplotlib, without rows, and where the
+    file cannot be written.
     """
-    target = Path(path)
-    if target.suffix.lower() not in SUFFIXES:
-        raise problem(f"--plot: `{target.name[:80]}`: want a name that ends in .svg, .png or .pdf")
+    checked(path, option="--plot")
+    save(measured(rows), path, force=True)
+
+
+def measured(rows: list[Row]):
+    """Predicted against measured tokens/s of rows (see :mod:`costmodel.solve.errors`), as a matplotlib Figure.
+
+    Raises :class:`costmodel.SpecError` without matplotlib, and where no row has both figures.
+    """
     drawn = [row for row in rows if row["measured"] > 0 and row["expected"] > 0]
     if not drawn:
         raise problem("--plot: nothing to draw: no row was predicted")
-    try:
-        import matplotlib
+    with drawing():
         from matplotlib.figure import Figure
-    except ImportError:
-        raise problem("--plot needs matplotlib", None, "pip install 'costmodel[plot]'") from None
-    with matplotlib.rc_context(_STYLE):
-        figure = _figure(Figure, drawn)
-        kind = target.suffix.lower()[1:]
-        stamp = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
-        try:
-            figure.savefig(target, format=kind, dpi=150, metadata=stamp)
-        except OSError as error:
-            raise problem(f"cannot write `{str(path)[:200]}`: {error.strerror or error}") from None
+
+        return _figure(Figure, drawn)
 
 
 def _figure(make, rows: list[Row]):
@@ -81,27 +69,19 @@ def _panel(axis, phase: str, rows: list[Row], looks: dict) -> None:
         of = [row for row in rows if str(row.get("class") or "-") == name]
         axis.scatter([r["measured"] for r in of], [r["expected"] for r in of], s=16, c=colour, marker=mark, alpha=0.65, lw=0)
     above = [row for row in rows if beyond(row)]
-    axis.scatter([r["measured"] for r in above], [r["expected"] for r in above], s=70, fc="none", ec="#C00000", marker="o", lw=1)
+    axis.scatter([r["measured"] for r in above], [r["expected"] for r in above], s=70, fc="none", ec=ABOVE, marker="o", lw=1)
     axis.set_xlabel("measured, tokens/s")
     axis.set_ylabel("predicted, tokens/s")
     axis.grid(True, which="major", color="#E4E4E4", lw=0.6)
     axis.set_axisbelow(True)
-    _plain_ticks(axis)
+    plain(axis.xaxis)
+    plain(axis.yaxis)
     scored = summary([row for row in rows if not beyond(row)])
     if scored["n"]:
         told = f"{phase}: n = {scored['n']}, median error {scored['median']:.1%}, {scored['near']:.0%} within {NEAR:.0%}"
         axis.set_title(told, fontsize=9.5, loc="left")
     else:
         axis.set_title(phase, fontsize=9.5, loc="left")
-
-
-def _plain_ticks(axis) -> None:
-    """`10`, `1,000`: numbers without powers."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter
-
-    for one in (axis.xaxis, axis.yaxis):
-        one.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}"))
-        one.set_minor_formatter(NullFormatter())
 
 
 def _handles(looks: dict, rows: list[Row]) -> list:
@@ -114,5 +94,5 @@ def _handles(looks: dict, rows: list[Row]) -> list:
         handles.append(Line2D([], [], ls="", marker="o", color=OTHER, ms=5, label=f"{len(looks) - len(named)} other classes"))
     handles.append(Patch(fc="#000000", alpha=0.09, label=f"within {NEAR:.0%}"))
     if any(beyond(row) for row in rows):
-        handles.append(Line2D([], [], ls="", marker="o", mfc="none", mec="#C00000", ms=8, label="measured above the ceiling"))
+        handles.append(Line2D([], [], ls="", marker="o", mfc="none", mec=ABOVE, ms=8, label="measured above the ceiling"))
     return handles
