@@ -59,7 +59,8 @@ def test_refusals_are_printed_as_shown(tmp_path, monkeypatch, text, message):
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if ">>> " in p.read_text("utf-8")], ids=lambda p: p.name)
-def test_doctests(page):
+def test_doctests(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     source = "\n".join(text for where, text in blocks("python") if where.startswith(page.name + ":") and ">>> " in text)
     parsed = doctest.DocTestParser().get_doctest(source, {}, page.name, str(page), 0)
     assert parsed.examples
