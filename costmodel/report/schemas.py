@@ -1,4 +1,4 @@
-"""JSON Schemas of the kinds of document, for editors (Draft 2020-12 from pydantic, no 2020-only keywords)."""
+"""JSON Schemas of the kinds of document, for editors (draft 7, from pydantic), and of outputs (:mod:`costmodel.report.outputs`)."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from ..language.problem import problem, suggest
 from ..schema import KINDS, model_of
+from .outputs import OUTPUTS, output_schema
 
 
 def schema_of(kind: str) -> dict:
@@ -73,21 +74,25 @@ def _field_docs(cls) -> dict[str, str]:
 
 
 def schema_text(kind: str | None) -> str:
-    """One kind's schema, or a map of all."""
+    """The schema of a kind of document or of an output, or a map of all."""
     if kind is None:
-        return json.dumps({k: schema_of(k) for k in KINDS}, ensure_ascii=False, indent=2)
+        return json.dumps({k: schema_of(k) for k in KINDS} | {k: output_schema(k) for k in OUTPUTS}, ensure_ascii=False, indent=2)
+    if kind in OUTPUTS:
+        return json.dumps(output_schema(kind), ensure_ascii=False, indent=2)
     if kind not in KINDS:
-        raise problem(f"no kind `{kind}`", None, suggest(kind, KINDS))
+        raise problem(f"no kind or output `{kind}`", None, suggest(kind, [*KINDS, *OUTPUTS]))
     return json.dumps(schema_of(kind), ensure_ascii=False, indent=2, sort_keys=True)
 
 
 def write_schemas(folder: str) -> str:
-    """Write `<kind>-1.json` for every kind; returns what was written."""
+    """Write `<kind>-1.json` for every kind of document, and `outputs/<output>-1.json`; returns what was written."""
     target = Path(folder)
     try:
-        target.mkdir(parents=True, exist_ok=True)
+        (target / "outputs").mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:
         raise problem(f"cannot write to `{folder}`: {getattr(error, 'strerror', None) or error}") from None
     for kind in KINDS:
         (target / f"{kind}-1.json").write_text(schema_text(kind) + "\n", "utf-8")
-    return f"{len(KINDS)} schemas in {target}"
+    for name in OUTPUTS:
+        (target / "outputs" / f"{name}-1.json").write_text(schema_text(name) + "\n", "utf-8")
+    return f"{len(KINDS)} schemas in {target}\n{len(OUTPUTS)} schemas of outputs in {target / 'outputs'}"
