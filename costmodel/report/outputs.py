@@ -5,16 +5,14 @@ A new output: declare its type (a TypedDict, or a class of :class:`costmodel.sol
 
 from __future__ import annotations
 
-import ast
 import inspect
-import textwrap
 import types
 from importlib import import_module
-from itertools import pairwise
 from typing import Annotated, Any, Literal, NotRequired, Required, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from ..solve.record import Figures
 from ..solve.units import Unit
+from .fieldtexts import own_texts
 
 OUTPUTS = {
     "prediction": ("costmodel.solve.shapes.prediction", "PredictionData", "predict"),
@@ -119,12 +117,4 @@ def field_texts(cls: Any) -> dict[str, str]:
     texts: dict[str, str] = {}
     for base in reversed(getattr(cls, "__orig_bases__", cls.__bases__)):
         texts |= field_texts(base) if isinstance(base, type) and base.__module__.startswith("costmodel") else {}
-    try:
-        body = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]
-    except (OSError, TypeError):  # a class that a call made
-        return texts
-    for line, following in pairwise(body.body if isinstance(body, ast.ClassDef) else []):
-        if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name) and isinstance(following, ast.Expr):
-            if isinstance(following.value, ast.Constant):
-                texts[line.target.id] = inspect.cleandoc(str(following.value.value))
-    return texts
+    return texts | own_texts(cls)

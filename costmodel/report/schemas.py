@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
 import json
-import textwrap
-from itertools import pairwise
 from pathlib import Path
 from typing import get_args
 
@@ -14,6 +10,7 @@ from pydantic import BaseModel
 
 from ..language.problem import problem, suggest
 from ..schema import KINDS, model_of
+from .fieldtexts import own_texts
 from .outputs import OUTPUTS, output_schema
 
 
@@ -61,15 +58,7 @@ def _field_docs(cls) -> dict[str, str]:
     """Texts that stand under the fields of a class and its parents. (Reading them costs a parse, so pydantic is not asked to.)"""
     docs: dict[str, str] = {}
     for base in reversed(cls.__mro__):
-        if not issubclass(base, BaseModel) or base is BaseModel:
-            continue
-        body = ast.parse(textwrap.dedent(inspect.getsource(base))).body[0]
-        lines = body.body if isinstance(body, ast.ClassDef) else []
-        for line, following in pairwise(lines):
-            if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name) and isinstance(following, ast.Expr):
-                text = getattr(following.value, "value", None)
-                if isinstance(text, str):
-                    docs[line.target.id] = inspect.cleandoc(text)
+        docs |= own_texts(base) if issubclass(base, BaseModel) and base is not BaseModel else {}
     return docs
 
 

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .shapes.check import Changed, FigureVerdict, MachineThatAllows, Parameter, Reached, Skipped, Texts, Verdict
     from .shapes.prediction import Regime
-    from .units import ByteRate, Bytes, FlopRate, Ratio, Share, Speed
+    from .units import ByteRate, Bytes, FlopRate, Ratio, Speed
 
 
 class Explanation(Figures):
@@ -24,7 +24,7 @@ class Explanation(Figures):
     decode: Reached
     prefill: Reached
     fits: bool | None
-    prior: Share
+    prior: Ratio
     score: Ratio
 
 

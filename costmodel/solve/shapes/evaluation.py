@@ -4,6 +4,7 @@ from typing import Literal, NotRequired, TypedDict
 
 from ..units import Error, Ratio, Share, Speed
 
+
 class Summary(TypedDict):
     """Errors of rows; null without rows."""
 
@@ -24,17 +25,35 @@ class Overall(Summary):
     rows: Literal["all", "held_out", "in_sample"]
 
 
-Group = TypedDict("Group", {"class": str, "format": str, "engine": str, "kind": str}, total=False)
+_Class = TypedDict("_Class", {"class": str})
 
 
-class Grouped(Summary, Group):
-    """Of the rows of one group; the label is one of `class`, `format`, `engine` and `kind`."""
+class ClassGroup(Summary, _Class):
+    """Of the rows of one class of hardware."""
 
 
-_Labels = TypedDict("_Labels", {"class": str})
+class FormatGroup(Summary):
+    """Of the rows of one number format."""
+
+    format: str
 
 
-class MeasuredRow(_Labels):
+class EngineGroup(Summary):
+    """Of the rows of one engine."""
+
+    engine: str
+
+
+class KindGroup(Summary):
+    """Of the rows of one kind of run."""
+
+    kind: str
+
+
+Groups = TypedDict("Groups", {"class": list[ClassGroup], "format": list[FormatGroup], "engine": list[EngineGroup], "kind": list[KindGroup]})
+
+
+class MeasuredRow(_Class):
     """A measured figure beside its prediction, in tokens per second."""
 
     id: str
@@ -63,7 +82,7 @@ class EvaluationData(TypedDict):
     skipped: dict[str, int]
     """Rows left out, by reason."""
     overall: list[Overall]
-    groups: dict[Literal["class", "format", "engine", "kind"], list[Grouped]]
+    groups: Groups
     worst: list[MeasuredRow]
     above_ceiling: list[MeasuredRow]
     """Not scored."""

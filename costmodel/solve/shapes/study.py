@@ -39,6 +39,17 @@ class Setting(TypedDict):
     set: list[str]
 
 
+class Base(TypedDict):
+    """The baseline of a grid: null where an axis gives it."""
+
+    model: str | None
+    hardware: str | None
+    engine: str | None
+    techniques: list[str]
+    workload: GivenWorkload
+    set: list[str]
+
+
 class Compared(TypedDict):
     """What a case gives against another, and why."""
 
@@ -208,7 +219,7 @@ class CeilingTable(TypedDict):
     schema: Matrix
     study: str
     view: Literal["decode-ceiling"]
-    baseline: Setting
+    baseline: Base
     rows: list[CeilingRow]
 
 
@@ -259,7 +270,7 @@ class GridTable(TypedDict):
     schema: Matrix
     study: str
     view: Literal["grid"]
-    baseline: Setting
+    baseline: Base
     rows: list[Cell | RefusedCell]
 
 
