@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import json
 from importlib import import_module
 from pathlib import Path
@@ -117,7 +118,7 @@ def operators(p) -> None:
     """Attributes of a prediction are those that their classes declare, no more and no less."""
     rows = [row for phase in p.operators.values() for row in phase]
     for figures in (p.tps, p.tpot_s, p.ttft_s, p.e2e_s, p.memory, p.prefill, p.decode, p.decode.bytes_by, *rows):
-        declared = [f for cls in reversed(type(figures).__mro__) for f in cls.__dict__.get("__annotations__", {})]
+        declared = [f for cls in reversed(type(figures).__mro__) for f in inspect.get_annotations(cls)]
         assert sorted(declared) == sorted(vars(figures)), type(figures)
 
 

@@ -187,8 +187,12 @@ def _roofline(total, runnable) -> dict:
     }
 
 
-def _inverse(seconds: float) -> float | None:
-    return 1 / seconds if seconds else None
+def _inverse(seconds: float) -> float:
+    if not seconds:
+        from ..language.problem import problem
+
+        raise problem("a decode step has no FLOPs, weights or KV: nothing bounds its speed", help="give its operators `flops` and `bytes`")
+    return 1 / seconds
 
 
 def _ridge(runnable) -> float | None:
