@@ -52,7 +52,8 @@ class Library:
         for root in extra:
             if not root.is_dir():
                 raise problem(f"COSTMODEL_PATH: no folder `{root}`")
-        self.roots = [*map(Path, roots), *extra, data_root("specs")]
+        self._mine = [*map(Path, roots), *extra]
+        self.roots = [*self._mine, data_root("specs")]
         self._lock = Lock()
         self._documents: dict[Path, Document] = {}
         self._read_with: dict[Path, tuple[Path, ...]] = {}  # the other files of a model that is no document
@@ -60,6 +61,7 @@ class Library:
         self._specs: dict = {}
         self._users: dict[str, list[Path]] = {}
         self._plugins = False
+        self._faults: list[str] = []
         self.kept: dict = {}
         """What readers of files keep for the life of the library."""
 
@@ -83,7 +85,8 @@ class Library:
         if not self._plugins:
             from .plugins import plugin_roots
 
-            self.roots = [*self.roots, *plugin_roots()]
+            roots, self._faults = plugin_roots()
+            self.roots = [*self.roots, *roots]
             self._plugins = True
 
     def path_of(self, kind: str, name: str) -> Path | None:
@@ -97,7 +100,7 @@ class Library:
                 return direct
             if name in nested(folder):
                 return nested(folder)[name]
-            if kind == "hardware" and root != data_root("specs") and folder.is_dir():
+            if kind == "hardware" and root in self._mine and folder.is_dir():
                 from .lookup import claimed
 
                 shadow = claimed(self, kind, name, files_of(folder))
@@ -130,8 +133,7 @@ class Library:
     def _own(self, kind: str) -> list[Path]:
         """A user's documents of a kind: each may be the one that claims a name."""
         if kind not in self._users:
-            built_in = str(data_root("specs")) + os.sep
-            self._users[kind] = [file for file in self.names(kind).values() if not str(file).startswith(built_in)]
+            self._users[kind] = [file for root in self._mine for file in files_of(root / FOLDERS[kind]).values()]
         return self._users[kind]
 
     def locate(self, kind: str, name: str | os.PathLike[str], mark: Mark | None = None, parents: bool = False) -> Path:
@@ -173,16 +175,17 @@ class Library:
             return file
         found = self.path_of(kind, text) if text and "\0" not in text and len(text) < 200 else None
         if found is None:
+            also = [(None, fault) for fault in self._faults]
             aliases: list[str] = []
             if kind == "hardware":
                 from .lookup import entries, why_not
 
                 help = why_not(self, text[:200], self.names(kind))
                 if help:
-                    raise problem(f"no {kind} `{text[:80]}`", mark, help)
+                    raise problem(f"no {kind} `{text[:80]}`", mark, help, also)
                 aliases = [a for e in entries(self, kind, self.names(kind)) for a in e.header.aliases]
             help = self._hint(kind, text) or suggest(text[:80], [*(self.names(kind) if parents else self.usable(kind)), *aliases])
-            raise problem(f"no {kind} `{text[:80]}`", mark, help)
+            raise problem(f"no {kind} `{text[:80]}`", mark, help, also)
         return found
 
     def _hint(self, kind: str, text: str) -> str | None:

@@ -5,34 +5,35 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from .language.problem import SpecError, problem
-
 GROUP = "costmodel.specs"
 
 
-def plugin_roots() -> list[Path]:
-    """The folders of all packages, sorted by entry point. Raises :class:`SpecError` for one that does not lead to a folder."""
+def plugin_roots() -> tuple[list[Path], list[str]]:
+    """The folders of all packages, sorted by entry point, and what is wrong with those that lead to none.
+
+    A broken package takes nothing from the others: its fault is told where a name is not found.
+    """
     from importlib.metadata import entry_points
 
-    found = sorted(entry_points(group=GROUP), key=lambda e: (e.name, e.value))
-    return list(dict.fromkeys(_folder(e) for e in found))
+    roots: list[Path] = []
+    faults: list[str] = []
+    for entry in sorted(entry_points(group=GROUP), key=lambda e: (e.name, e.value)):
+        try:
+            roots.append(_folder(entry.load()))
+        except Exception as error:  # any code of another package runs here
+            package = f" of package `{entry.dist.name}`" if entry.dist is not None else ""
+            reason = str(error) if isinstance(error, _NoFolder) else f"{type(error).__name__}: {error}"
+            faults.append(f"not searched: entry point `{entry.name} = {entry.value}`{package}: {reason}")
+    return list(dict.fromkeys(roots)), faults
 
 
-def _folder(entry) -> Path:
-    """The folder that an entry point loads to: a text or path."""
-    try:
-        value = entry.load()
-    except Exception as error:  # any code of another package runs here
-        raise _fault(entry, f"{type(error).__name__}: {error}") from error
+class _NoFolder(Exception):
+    """An entry point loads to something that is no folder."""
+
+
+def _folder(value: object) -> Path:
     if not isinstance(value, (str, os.PathLike)):
-        raise _fault(entry, f"it loads to {type(value).__name__}; want a text or pathlib.Path")
-    folder = Path(value)
-    if not folder.is_dir():
-        raise _fault(entry, f"no folder `{folder}`")
-    return folder
-
-
-def _fault(entry, reason: str) -> SpecError:
-    package = f" of package `{entry.dist.name}`" if entry.dist is not None else ""
-    message = f"entry point `{entry.name} = {entry.value}`{package} (group {GROUP}): {reason}"
-    return problem(message, help="mend or uninstall the package")
+        raise _NoFolder(f"it loads to {type(value).__name__}; want a text or pathlib.Path")
+    if not Path(value).is_dir():
+        raise _NoFolder(f"no folder `{value}`")
+    return Path(value)

@@ -1,45 +1,36 @@
-"""Types of predictions and outputs, for annotations in other packages. Plain classes: importing this compiles and loads nothing else.
+"""Types of documents and figures, for annotations in other packages. Importing this loads no document and compiles nothing.
 
-Classes of figures (`Rates` …) are what attributes of a prediction are; `…Data` are the JSON forms (TypedDicts).
+JSON forms have schemas instead: `costmodel schema prediction`.
 """
 
 from __future__ import annotations
 
 from .compile.uses import Use
 from .documents import Spec
-from .language.problem import Mark, Problem
-from .report.shapes import CheckpointData, InspectData, ProbeData
+from .language.problem import Mark, Problem, Source
 from .solve.figures import BytesBy, Memory, Operator, Phase, Prefill, Rates, Times, Whole
 from .solve.judgement import Explanation, Judgement
-from .solve.shapes.check import CheckData, Verdict
-from .solve.shapes.evaluation import EvaluationData
-from .solve.shapes.prediction import PredictionData, Regime, Tier, Workload
-from .solve.shapes.study import MatrixData
+from .solve.shapes.check import FigureVerdict, Verdict
+from .solve.shapes.prediction import Regime, Tier
 
 __all__ = [
     "BytesBy",
-    "CheckData",
-    "CheckpointData",
-    "EvaluationData",
     "Explanation",
-    "InspectData",
+    "FigureVerdict",
     "Judgement",
     "Mark",
-    "MatrixData",
     "Memory",
     "Operator",
     "Phase",
-    "PredictionData",
     "Prefill",
-    "ProbeData",
     "Problem",
     "Rates",
     "Regime",
+    "Source",
     "Spec",
     "Tier",
     "Times",
     "Use",
     "Verdict",
     "Whole",
-    "Workload",
 ]

@@ -8,10 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .shapes.prediction import PredictionData
 
-
-def prediction_dict(p) -> PredictionData:
+def prediction_dict(p) -> dict[str, Any]:
     """Every figure of the contract."""
     meta = p.runnable.meta
     return clean(

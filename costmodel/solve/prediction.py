@@ -10,9 +10,10 @@ from .record import attainable, once, regime_of, ridge_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ..compile.runnable import Runnable
     from .figures import Operator
-    from .shapes.prediction import PredictionData
 
 
 class Prediction:
@@ -162,7 +163,7 @@ class Prediction:
 
         return overheads_of(self)
 
-    def to_dict(self) -> PredictionData:
+    def to_dict(self) -> dict[str, Any]:
         """The figures as `costmodel/prediction@1`."""
         from .export import prediction_dict
 
