@@ -56,12 +56,12 @@ def test_a_built_in_document_is_not_hidden_by_a_package(tmp_path):
     specs = tmp_path / "code" / "specs" / "hardware"
     specs.mkdir(parents=True)
     (specs / "ddr5.yaml").write_text("schema: costmodel/hardware@1\nname: ddr5\nextends: cpu-desktop\n")
-    (specs / "mine.yaml").write_text("schema: costmodel/hardware@1\nname: mine\nextends: rtx4080\naliases: [rtx4090-24gb, my-own]\n")
+    (specs / "mine.yaml").write_text("schema: costmodel/hardware@1\nname: mine\nextends: rtx4080\naliases: [geforce-rtx-4090, my-own]\n")
     (tmp_path / "code" / "other.py").write_text(f"SPECS = {str(specs.parent)!r}\n")
     env = installed(tmp_path / "site", "other", "x = other:SPECS", tmp_path / "code")
     assert costmodel(env, "predict", "8b", "--hw", "ddr5").returncode == 0
     code = "import costmodel\nfor name in {!r}: print(costmodel.load_hardware(name).name)"
-    for names in (["rtx4090 24gb", "my own"], ["my own", "rtx4090 24gb"]):  # whether packages were asked before or not
+    for names in (["GeForce RTX 4090", "my own"], ["my own", "GeForce RTX 4090"]):  # whether packages were asked before or not
         done = subprocess.run([sys.executable, "-c", code.format(names)], env=env, capture_output=True, text=True)
         assert sorted(done.stdout.split()) == ["mine", "rtx4090"], (done.stdout, done.stderr)
 
