@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     Document = str | PathLike[str] | Spec
     """A name, a path, or a loaded document."""
+    Techniques = str | PathLike[str] | Use | Iterable[str | PathLike[str] | Use]
+    """One or several: a name with knobs, a path, or a loaded technique."""
 
 _runnables: dict[tuple, Runnable] = {}
 _building: dict[tuple, Lock] = {}
@@ -57,25 +59,25 @@ def load_technique(x: str | PathLike[str]) -> Use:
     return read_use(library(), str(x))
 
 
-def compile(model: Document, techniques: str | Iterable[str | Use] = (), sets: Iterable[str] = ()) -> Program:
+def compile(model: Document, techniques: Techniques = (), sets: str | Iterable[str] = ()) -> Program:
     """The program of a model under techniques: its rows and, as sympy, its FLOPs and bytes. Raises :class:`costmodel.SpecError`."""
     from .compile.build import program_of
 
-    return program_of(library(), model, (techniques,) if isinstance(techniques, str) else tuple(techniques), sets)
+    return program_of(library(), model, _each("techniques", _many("techniques", techniques)), _each("sets", _many("sets", sets)))
 
 
 def predict(
     model: Document,
     hardware: Document,
     *,
-    techniques: str | Iterable[str | Use] = (),
+    techniques: Techniques = (),
     engine: Document | None = None,
     prompt: SupportsIndex = 1024,
     output: SupportsIndex = 256,
     context: SupportsIndex | None = None,
     batch: SupportsIndex = 1,
     devices: SupportsIndex = 1,
-    sets: Iterable[str] = (),
+    sets: str | Iterable[str] = (),
     library: Library | None = None,
 ) -> Prediction:
     """Predict one model on one machine.
@@ -88,8 +90,9 @@ def predict(
     Figures are in seconds, bytes, FLOPs and tokens per second. Raises :class:`costmodel.SpecError` for bad input. May be
     called from any thread: a case is compiled once.
     """
-    used = techniques if isinstance(techniques, (str, tuple)) else tuple(techniques)
-    key = (model, hardware, engine, used, devices, tuple(sets), library)
+    used = techniques if type(techniques) is tuple else _many("techniques", techniques)
+    over = sets if type(sets) is tuple else _many("sets", sets)
+    key = (model, hardware, engine, used, devices, over, library)
     try:
         runnable = _runnables.get(key)
     except TypeError:
@@ -122,10 +125,12 @@ def _compile(key: tuple) -> Runnable:
     from .compile.build import Case, build
 
     model, hardware, engine, techniques, devices, sets, own = key
-    if isinstance(techniques, str):
-        techniques = (techniques,)
+    techniques, sets = _each("techniques", techniques), _each("sets", sets)
     devices = _count("devices", devices, 1, MOST_DEVICES)
-    runnable = build(Case(model, hardware, engine, techniques, devices, sets), own or library())
+    own = library() if own is None else own
+    if not hasattr(own, "load"):
+        raise _misfit("library", "a `costmodel.Library`", own)
+    runnable = build(Case(model, hardware, engine, techniques, devices, sets), own)
     if len(_runnables) >= KEPT:
         _runnables.clear()
     _runnables[key] = runnable
@@ -136,6 +141,31 @@ def _unhashable():
     from .language.problem import problem
 
     return problem("model, hardware, engine and techniques are names, paths or loaded documents", help="write a document to a file")
+
+
+def _many(name: str, value: object) -> tuple:
+    """One thing, or several, as a tuple. Raises :class:`costmodel.SpecError`."""
+    if isinstance(value, str) or hasattr(value, "__fspath__") or hasattr(value, "spec"):
+        return (value,)
+    try:
+        return tuple(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise _misfit(name, "a text, or a sequence of texts", value) from None
+
+
+def _each(name: str, values: tuple) -> tuple:
+    """Techniques or overrides, each a text (a path as its text) or a loaded technique. Raises :class:`costmodel.SpecError`."""
+    values = tuple(str(v) if hasattr(v, "__fspath__") else v for v in values)
+    for value in values:
+        if not isinstance(value, str) and not (name == "techniques" and hasattr(value, "spec")):
+            raise _misfit(name, "a text, or a sequence of texts", value)
+    return values
+
+
+def _misfit(name: str, want: str, value: object):
+    from .language.problem import problem
+
+    return problem(f"{name}: want {want}, got {value!r}")
 
 
 def _count(name: str, value, low: int = 1, high: int = MOST) -> int:

@@ -77,7 +77,8 @@ def shown(kind) -> str:
     if isinstance(kind, str) or hasattr(kind, "__forward_arg__"):
         return getattr(kind, "__forward_arg__", kind)
     text = kind.__name__ if isinstance(kind, type) else str(kind)
-    return re.sub(r"typing\.Annotated\[(\w+), Unit\(name='([^']+)'.*?\)\]", r"\1 (\2)", text).replace("typing.", "")
+    text = re.sub(r"typing\.Annotated\[(\w+), Unit\(name='([^']+)'.*?\)\]", r"\1 (\2)", text).replace("typing.", "")
+    return re.sub(r"^Optional\[(.*)\]$", r"\1 | None", text)
 
 
 def described(name: str, value) -> list[str]:
@@ -157,6 +158,33 @@ def test_attributes_of_a_prediction_are_typed():
     once = [(n, v.function) for n, v in vars(costmodel.Prediction).items() if hasattr(v, "function") and not n.startswith("_")]
     assert len(once) > 12
     assert not [n for n, f in once if inspect.get_annotations(f).get("return") in (None, "dict", "Any")]
+
+
+ODD = ["/no/such.yaml", "\0", "/dev/null", Path("specs"), 3, b"8b", "x" * 5000, [["a"]], {"a": 1}, object()]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=[type(o).__name__ + str(i) for i, o in enumerate(ODD)])
+@pytest.mark.parametrize("argument", ["model", "hardware", "engine", "techniques", "sets", "library", "prompt", "context", "devices"])
+def test_an_argument_of_another_kind_is_a_problem(argument, odd):
+    if argument in ("prompt", "context", "devices") and odd == 3:
+        return
+    with pytest.raises(costmodel.SpecError) as refused:
+        costmodel.predict(**{"model": "8b", "hardware": "ddr5", argument: odd})
+    assert refused.value.problems and all(isinstance(p, costmodel.Problem) and p.message for p in refused.value.problems)
+    if argument in ("model", "techniques", "sets"):
+        with pytest.raises(costmodel.SpecError):
+            costmodel.compile(**{"model": "8b", argument: odd}).params()
+
+
+def test_one_technique_or_override_needs_no_list():
+    own = ROOT / "specs" / "techniques" / "int4.yaml"
+    ways = ["int4", ["int4"], ("int4",), costmodel.load_technique("int4"), [costmodel.load_technique("int4")], own, [str(own)]]
+    assert len({costmodel.predict("8b", "ddr5", techniques=way).tps.expected for way in ways}) == 1
+    fast = [
+        costmodel.predict("8b", "ddr5", sets=s).tps.ceiling
+        for s in ("hw.memory.dram.bandwidth=1 TB/s", ["hw.memory.dram.bandwidth=1 TB/s"])
+    ]
+    assert fast[0] == fast[1] > costmodel.predict("8b", "ddr5").tps.ceiling
 
 
 def test_the_page_documents_every_name_and_type():
