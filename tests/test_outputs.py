@@ -51,6 +51,12 @@ def test_schemas_are_sound_and_published(name):
     assert json.loads(printed.stdout) == schema
 
 
+def test_descriptions_are_the_texts_under_the_fields():
+    fields = output_schema("evaluation")["$defs"]["ClassGroup"]["properties"]  # its own, its parents', and of no text
+    assert fields["near"]["description"] == "Share of rows whose error is at most `near_share`; a share"
+    assert fields["median"]["description"] == "a ratio" and "description" not in fields["class"]
+
+
 def test_names_of_outputs_and_documents_are_apart(tmp_path):
     assert not set(OUTPUTS) & set(KINDS)
     done = CliRunner().invoke(main, ["schema", "--write", str(tmp_path)])

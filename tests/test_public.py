@@ -77,7 +77,7 @@ def shown(kind) -> str:
     if isinstance(kind, str) or hasattr(kind, "__forward_arg__"):
         return getattr(kind, "__forward_arg__", kind)
     text = kind.__name__ if isinstance(kind, type) else str(kind)
-    text = re.sub(r"typing\.Annotated\[(\w+), Unit\(name='([^']+)'.*?\)\]", r"\1 (\2)", text).replace("typing.", "")
+    text = re.sub(r"typing\.Annotated\[(\w+), Unit\(words='([^']+)'.*?\)\]", r"\1 (\2)", text).replace("typing.", "")
     return re.sub(r"^Optional\[(.*)\]$", r"\1 | None", text)
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, NotRequired, Required, Union, get_ar
 
 from ..solve.record import Figures
 from ..solve.units import Unit
-from .fieldtexts import own_texts
+from .fieldtexts import own_texts, parents
 
 OUTPUTS = {
     "prediction": ("costmodel.solve.shapes.prediction", "PredictionData", "predict"),
@@ -96,7 +96,7 @@ class Maker:
 
 def _limits(unit: Unit) -> dict[str, Any]:
     """What a unit says of its numbers."""
-    bounds = (("minimum", unit.least), ("maximum", unit.most), ("description", f"in {unit.name}"))
+    bounds = (("minimum", unit.least), ("maximum", unit.most), ("description", unit.words))
     return {k: v for k, v in bounds if v is not None}
 
 
@@ -112,9 +112,9 @@ def _either(parts: list[dict[str, Any]]) -> dict[str, Any]:
     return {"anyOf": parts} | ({"description": words[0]} if words else {})
 
 
-def field_texts(cls: Any) -> dict[str, str]:
+def field_texts(cls: type) -> dict[str, str]:
     """The texts that stand under the fields of a class and of those that it extends."""
     texts: dict[str, str] = {}
-    for base in reversed(getattr(cls, "__orig_bases__", cls.__bases__)):
-        texts |= field_texts(base) if isinstance(base, type) and base.__module__.startswith("costmodel") else {}
+    for base in parents(cls):
+        texts |= field_texts(base)
     return texts | own_texts(cls)
