@@ -10,6 +10,31 @@ Importing this loads nothing else; every name below is imported on first use.
 
 __version__ = "0.1.0"
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .api import compile, load_engine, load_hardware, load_model, load_technique, predict
+    from .compile.program import Program
+    from .documents import Spec
+    from .language.problem import Problem, SpecError
+    from .library import Library
+    from .solve.prediction import Prediction
+
+__all__ = [
+    "Library",
+    "Prediction",
+    "Problem",
+    "Program",
+    "Spec",
+    "SpecError",
+    "__version__",
+    "compile",
+    "load_engine",
+    "load_hardware",
+    "load_model",
+    "load_technique",
+    "predict",
+]
+
 _HOMES = {
     "predict": "api",
     "load_model": "api",
@@ -17,25 +42,27 @@ _HOMES = {
     "load_technique": "api",
     "load_engine": "api",
     "Library": "library",
+    "Spec": "documents",
     "SpecError": "language.problem",
     "Problem": "language.problem",
     "Prediction": "solve.prediction",
     "Program": "compile.program",
 }
-__all__ = [*_HOMES, "__version__", "compile"]
 
 
-def __getattr__(name):
-    from importlib import import_module
+if not TYPE_CHECKING:
 
-    if name == "compile":
-        return import_module("costmodel.compile")
-    if name not in _HOMES:
-        raise AttributeError(f"module 'costmodel' has no attribute '{name}'")
-    value = getattr(import_module(f"costmodel.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+    def __getattr__(name):
+        from importlib import import_module
+
+        if name == "compile":
+            return import_module("costmodel.compile")
+        if name not in _HOMES:
+            raise AttributeError(f"module 'costmodel' has no attribute '{name}'")
+        value = getattr(import_module(f"costmodel.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted([*globals(), *_HOMES, "compile"])

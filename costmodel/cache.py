@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from _thread import get_ident
 
 from . import __version__
 
@@ -119,7 +120,7 @@ def save(request: tuple, source: str, files, folders) -> None:
         notes += [f"{_coded(d + os.sep)}|{os.stat(d).st_mtime_ns}" for d in there]
         body = ("# " + " ".join(notes) + "\n" + source).encode()
         name = os.path.join(home, key_of(request))
-        temporary = f"{name}.{os.getpid()}.tmp"
+        temporary = f"{name}.{os.getpid()}.{get_ident()}.tmp"
         with open(temporary, "wb") as stream:
             stream.write(b"# costmodel " + digest(body).encode() + b"\n" + body)
         os.replace(temporary, name + ".py")

@@ -9,10 +9,18 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from .documents import Recorder, Spec
 from .folders import SUFFIXES, data_root, files_of, foreign, model_in, nested, short
 from .language.merge import merge, override
 from .language.problem import Mark, Source, article, nearest, problem, suggest
 from .language.yamlread import MAX_BYTES, Document, parse, read_text
+from .locks import Lock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .documents import Sets
 
 FOLDERS = {
     "hardware": "hardware",
@@ -33,61 +41,53 @@ LONGEST = 200
 """Characters of the longest name that a document can have."""
 
 
-class Spec:
-    """A loaded document: validated `doc`, merged `document` (data and marks), and the `files` it was read from."""
-
-    __slots__ = ("doc", "document", "files", "kind", "lineage")
-
-    def __init__(self, kind: str, doc, document: Document, files: tuple, lineage: tuple):
-        self.kind, self.doc, self.document, self.files, self.lineage = kind, doc, document, files, lineage
-
-    @property
-    def name(self) -> str:
-        """The document's name."""
-        return self.doc.name
-
-    def mark(self, *path, key: bool = False) -> Mark:
-        """Where a value stands, for messages."""
-        return self.document.mark(path, key)
-
-
 class Library:
-    """Documents under a search path; parsed files and name lists are kept for the life of the object."""
+    """Documents under a search path; parsed files and name lists are kept for the life of the object.
 
-    def __init__(self, roots: tuple = ()):
+    Threads may share one: each document is read by one thread, and all get the same object.
+    """
+
+    def __init__(self, roots: Iterable[str | os.PathLike[str]] = ()) -> None:
         extra = [Path(p) for p in os.environ.get("COSTMODEL_PATH", "").split(os.pathsep) if p]
         for root in extra:
             if not root.is_dir():
                 raise problem(f"COSTMODEL_PATH: no folder `{root}`")
-        self.roots = [*map(Path, roots), *extra, data_root("specs")]
+        self._mine = [*map(Path, roots), *extra]
+        self.roots = [*self._mine, data_root("specs")]
+        self._lock = Lock()
         self._documents: dict[Path, Document] = {}
         self._read_with: dict[Path, tuple[Path, ...]] = {}  # the other files of a model that is no document
         self._names: dict[str, dict[str, Path]] = {}
         self._specs: dict = {}
         self._users: dict[str, list[Path]] = {}
         self._plugins = False
+        self._faults: list[str] = []
         self.kept: dict = {}
         """What readers of files keep for the life of the library."""
 
     def names(self, kind: str) -> dict[str, Path]:
         """Name to file of all documents of a kind; the first root wins."""
-        if kind not in self._names:
-            self._load_plugins()
-            found: dict[str, Path] = {}
-            for root in self.roots:
-                for stem, file in files_of(root / FOLDERS[kind]).items():
-                    found.setdefault(stem, file)
-            self._names[kind] = found
-        return self._names[kind]
+        known = self._names.get(kind)
+        if known is not None:
+            return known
+        with self._lock:
+            if kind not in self._names:
+                self._load_plugins()
+                found: dict[str, Path] = {}
+                for root in self.roots:
+                    for stem, file in files_of(root / FOLDERS[kind]).items():
+                        found.setdefault(stem, file)
+                self._names[kind] = found
+            return self._names[kind]
 
     def _load_plugins(self) -> None:
         """Folders that other packages registered, once; looked for only when a name is not found directly."""
-        if self._plugins:
-            return
-        self._plugins = True
-        from importlib.metadata import entry_points
+        if not self._plugins:
+            from .plugins import plugin_roots
 
-        self.roots += [Path(str(e.load())) for e in entry_points(group="costmodel.specs")]
+            roots, self._faults = plugin_roots()
+            self.roots = [*self.roots, *roots]
+            self._plugins = True
 
     def path_of(self, kind: str, name: str) -> Path | None:
         """The file of a name: by file name first, then by alias, then from other packages."""
@@ -100,7 +100,7 @@ class Library:
                 return direct
             if name in nested(folder):
                 return nested(folder)[name]
-            if kind == "hardware" and root != data_root("specs") and folder.is_dir():
+            if kind == "hardware" and root in self._mine and folder.is_dir():
                 from .lookup import claimed
 
                 shadow = claimed(self, kind, name, files_of(folder))
@@ -133,11 +133,10 @@ class Library:
     def _own(self, kind: str) -> list[Path]:
         """A user's documents of a kind: each may be the one that claims a name."""
         if kind not in self._users:
-            built_in = str(data_root("specs")) + os.sep
-            self._users[kind] = [file for file in self.names(kind).values() if not str(file).startswith(built_in)]
+            self._users[kind] = [file for root in self._mine for file in files_of(root / FOLDERS[kind]).values()]
         return self._users[kind]
 
-    def locate(self, kind: str, name: str, mark: Mark | None = None, parents: bool = False) -> Path:
+    def locate(self, kind: str, name: str | os.PathLike[str], mark: Mark | None = None, parents: bool = False) -> Path:
         """The file for a name or a path (a `/` or a suffix makes it a path). Raises :class:`SpecError`.
 
         `parents`: abstract documents are wanted too, so they are suggested.
@@ -176,16 +175,17 @@ class Library:
             return file
         found = self.path_of(kind, text) if text and "\0" not in text and len(text) < 200 else None
         if found is None:
+            also = [(None, fault) for fault in self._faults]
             aliases: list[str] = []
             if kind == "hardware":
                 from .lookup import entries, why_not
 
                 help = why_not(self, text[:200], self.names(kind))
                 if help:
-                    raise problem(f"no {kind} `{text[:80]}`", mark, help)
+                    raise problem(f"no {kind} `{text[:80]}`", mark, help, also)
                 aliases = [a for e in entries(self, kind, self.names(kind)) for a in e.header.aliases]
             help = self._hint(kind, text) or suggest(text[:80], [*(self.names(kind) if parents else self.usable(kind)), *aliases])
-            raise problem(f"no {kind} `{text[:80]}`", mark, help)
+            raise problem(f"no {kind} `{text[:80]}`", mark, help, also)
         return found
 
     def _hint(self, kind: str, text: str) -> str | None:
@@ -213,17 +213,21 @@ class Library:
     def read(self, file: Path, mark: Mark | None = None) -> Document:
         """Parse a file once; `mark` is where it was named."""
         file = file.absolute()
-        if file not in self._documents:
-            if foreign(file):
-                self._documents[file] = self._import(file)
-                return self._documents[file]
-            try:
-                with open(file, "rb") as stream:
-                    raw = stream.read(MAX_BYTES + 1)
-            except OSError as error:
-                raise problem(f"cannot read `{short(file)}`: {error.strerror or error}", mark) from None
-            self._documents[file] = parse(read_text(raw, short(file)))
-        return self._documents[file]
+        known = self._documents.get(file)
+        if known is not None:
+            return known
+        with self._lock:
+            if file not in self._documents:
+                self._documents[file] = self._import(file) if foreign(file) else self._parsed(file, mark)
+            return self._documents[file]
+
+    def _parsed(self, file: Path, mark: Mark | None) -> Document:
+        try:
+            with open(file, "rb") as stream:
+                raw = stream.read(MAX_BYTES + 1)
+        except OSError as error:
+            raise problem(f"cannot read `{short(file)}`: {error.strerror or error}", mark) from None
+        return parse(read_text(raw, short(file)))
 
     def _import(self, file: Path) -> Document:
         """The model document of another program's file; problems of its dims point into that file."""
@@ -236,7 +240,7 @@ class Library:
         document.marks.update({("dims", dim): (place, place) for dim, place in made.places.items()})
         return document
 
-    def load(self, kind: str, name, sets: tuple = (), mark: Mark | None = None) -> Spec:
+    def load(self, kind: str, name: str | os.PathLike[str], sets: Sets = (), mark: Mark | None = None) -> Spec:
         """The document of a name or path, merged over its parents, overridden and validated.
 
         `sets` are (path, value, mark) triples from :func:`parse_sets`. Raises :class:`SpecError`.
@@ -244,9 +248,13 @@ class Library:
         text = str(name)
         where = os.path.abspath(text) if os.sep in text or text.endswith(SUFFIXES) else text
         key = (kind, where, tuple((p, repr(v)) for p, v, _ in sets))
-        if key not in self._specs:
-            self._specs[key] = self._load(kind, name, sets, mark)
-        return self._specs[key]
+        known = self._specs.get(key)
+        if known is not None:
+            return known
+        with self._lock:
+            if key not in self._specs:
+                self._specs[key] = self._load(kind, name, sets, mark)
+            return self._specs[key]
 
     def _load(self, kind: str, name, sets, mark) -> Spec:
         from .schema.dimensions import check_dimensions
@@ -264,7 +272,7 @@ class Library:
             spec.files += tuple(self._own(kind))
         return spec
 
-    def with_sets(self, spec: Spec, sets: tuple) -> Spec:
+    def with_sets(self, spec: Spec, sets: Sets) -> Spec:
         """A loaded document with overrides."""
         from .schema.dimensions import check_dimensions
         from .schema.validate import kind_of, validate
@@ -278,8 +286,9 @@ class Library:
         from .schema.dimensions import check_dimensions
         from .schema.validate import kind_of, validate
 
-        self._documents[file.absolute()] = parse(Source(short(file), text))
-        return self._finish(kind, file, (), kind_of, validate, check_dimensions)
+        with self._lock:
+            self._documents[file.absolute()] = parse(Source(short(file), text))
+            return self._finish(kind, file, (), kind_of, validate, check_dimensions)
 
     def _finish(self, kind: str, file: Path, sets, kind_of, validate, check_dimensions, mark: Mark | None = None) -> Spec:
         chain = self._chain(kind, file, kind_of, mark)
@@ -357,34 +366,14 @@ class Library:
         return found if found else self.locate(kind, parent, place, parents=True)
 
 
-class Recorder:
-    """A library that notes the files of what is loaded through it."""
-
-    def __init__(self, library: Library):
-        self.library = library
-        self.files: set[Path] = set()
-
-    def __getattr__(self, name: str):
-        return getattr(self.library, name)
-
-    def names(self, kind: str) -> dict[str, Path]:
-        """As :meth:`Library.names`; a user's own documents may each be the one that is looked for."""
-        self.files |= set(self.library._own(kind))
-        return self.library.names(kind)
-
-    def load(self, kind: str, name, sets: tuple = (), mark: Mark | None = None) -> Spec:
-        """As :meth:`Library.load`."""
-        spec = self.library.load(kind, name, sets, mark)
-        self.files |= set(spec.files)
-        return spec
-
-
 _shared: Library | None = None
+_making = Lock()
 
 
 def shared() -> Library:
     """The library of this process, made on first use."""
     global _shared
     if _shared is None:
-        _shared = Library()
+        with _making:
+            _shared = _shared or Library()
     return _shared

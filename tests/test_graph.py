@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from costmodel import predict
 from costmodel.api import library
 from costmodel.compile.build import Case, build
-from costmodel.compile.graph import Functions, Graph
 from costmodel.compile.graph.evaluate import gradient, values
+from costmodel.compile.graph.nodes import Graph
+from costmodel.compile.graph.read import Functions
 from costmodel.compile.graph.text import javascript, numpy_function, numpy_source
 from costmodel.solve.traced import FIGURES, REGIMES, Formulas
 

@@ -7,11 +7,12 @@ import click
 
 @click.command("schema")
 @click.argument("kind", required=False)
-@click.option("--write", metavar="DIR", help="Write the schema of every kind into a folder.")
+@click.option("--write", metavar="DIR", help="Write every schema into a folder: documents there, outputs under `outputs/`.")
 def command(kind, write):
     """Print JSON Schemas for editors.
 
-    Of one KIND of document, of all, or written into a folder.
+    KIND is a kind of document (`hardware`, `model` …), or what a command prints as JSON (`prediction`, `matrix`, `check`,
+    `evaluation`, `inspect`, `list`, `probe`); without it, all of them.
     """
     from ..report.schemas import schema_text, write_schemas
 

@@ -11,11 +11,10 @@ class _Callable(ModuleType):
     """This package, callable: importing a submodule would otherwise hide the API function of the same name."""
 
     def __call__(self, model, techniques=(), sets=()):
-        """The program of a model under techniques: its rows and, as sympy, its FLOPs and bytes."""
-        from ..library import shared
-        from .build import program_of
+        """As :func:`costmodel.api.compile`."""
+        from ..api import compile
 
-        return program_of(shared(), model, (techniques,) if isinstance(techniques, str) else tuple(techniques), sets)
+        return compile(model, techniques, sets)
 
 
 sys.modules[__name__].__class__ = _Callable

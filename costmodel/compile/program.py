@@ -18,6 +18,10 @@ from .schedule import merge_schedules
 from .uses import Use
 from .weights import base_formats, inserted_formats, note_growth, widths
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sympy
+
 PHASES = ("prefill", "decode")
 
 
@@ -28,14 +32,14 @@ class Program:
     schedule; `notes` say what was assumed.
     """
 
-    def __init__(self, model: Spec, uses: list[Use], library: Library):
+    def __init__(self, model: Spec, uses: list[Use], library: Library) -> None:
         self.model, self.uses, self.library = model, uses, library
         self.notes: list[str] = []
         self.files = set(model.files)
         for use in uses:
             self.files |= set(use.spec.files)
         self.rows: list[Row] = []
-        self.dims: dict = {}
+        self.dims: dict[str, int | float] = {}
         self.weights_format = ""
         self.base_width: tuple[str, float] = ("", 1.0)
         self.base = model
@@ -121,11 +125,11 @@ class Program:
             raise SpecError(Problem(f"{row.block}.{row.name}: `{name}` is stored, so it cannot depend on {free}", row.mark))
         return node.value
 
-    def flops(self, phase: str = "prefill", *, values: bool = False):
+    def flops(self, phase: str = "prefill", *, values: bool = False) -> sympy.Expr:
         """FLOPs of a phase as a sympy expression in B, prompt/context and the model's dims (`values`: dims as numbers)."""
         return self._sum(phase, ("flops",), values)
 
-    def bytes(self, phase: str = "prefill", kind: str | None = None, *, values: bool = False):
+    def bytes(self, phase: str = "prefill", kind: str | None = None, *, values: bool = False) -> sympy.Expr:
         """Bytes of a phase as a sympy expression: of one `kind` (weights, kv, state, activations, link), or all on the device."""
         kinds = ("weights", "kv", "state", "activations")
         if kind is not None and kind not in (*kinds, "link"):

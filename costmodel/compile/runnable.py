@@ -45,7 +45,7 @@ class Runnable:
     also: Callable | None
     coefs: Callable
 
-    def __init__(self, text: str):
+    def __init__(self, text: str) -> None:
         space: dict = {}
         exec(compile(text, "<costmodel program>", "exec"), space)  # our own emitted source, see docs/design.md
         self.text = text
@@ -57,6 +57,9 @@ class Runnable:
         self.draft = self.children.get("draft")
         self.draft_prefill = self.children.get("draft_prefill", self.draft)
         self.other = self.children.get("decode")
+
+    def __reduce__(self):
+        return Runnable, (self.text,)
 
     def one(self, B, T, S, R):
         """One pass of a single group."""

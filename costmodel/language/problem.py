@@ -69,13 +69,18 @@ class Problem(NamedTuple):
 class SpecError(Exception):
     """Bad input: one or more :class:`Problem`, in file order. The command line exits 2 on it."""
 
-    def __init__(self, problems: Problem | list[Problem]):
+    problems: list[Problem]
+
+    def __init__(self, problems: Problem | list[Problem]) -> None:
         if isinstance(problems, Problem):
             problems = [problems]
         self.problems = sorted(problems, key=_position)
         more = len(self.problems) - SHOWN
         tail = [f"… and {more:,} more"] if more > 0 else []
         super().__init__("\n".join([*map(str, self.problems[:SHOWN]), *tail]))
+
+    def __reduce__(self) -> tuple:
+        return SpecError, (self.problems,)
 
 
 def clean(text: str) -> str:

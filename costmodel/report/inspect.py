@@ -133,7 +133,8 @@ def inspect_text(files, fmt: str, run=None, engine: str = "llama.cpp") -> str:
     """One model in full, several as a list."""
     found = [inspect_model(f, run, engine) for f in files]
     if fmt == "json":
-        return json.dumps(found[0] if len(found) == 1 else found, ensure_ascii=False, indent=2, allow_nan=False)
+        marked = [{"schema": "costmodel/inspect@1"} | one for one in found]
+        return json.dumps(marked[0] if len(marked) == 1 else marked, ensure_ascii=False, indent=2, allow_nan=False)
     if run is not None:
         return "\n\n".join(map(_one, found))
     return _one(found[0]) if len(found) == 1 else _several(found)

@@ -121,7 +121,7 @@ def rows_of(kind: str, pattern: str | None) -> list[dict]:
         except SpecError as error:
             rows.append({"name": name, "title": f"(invalid: {error.problems[0].message})"})
     width = max(rows, key=len, default={})
-    return [{k: r.get(k, "") for k in width} for r in rows]
+    return [{k: r.get(k) for k in width} for r in rows]
 
 
 def classes() -> list[dict]:
@@ -165,7 +165,7 @@ def _columns(kind: str, spec) -> dict:
         memory = device_tier(spec)[1]
         return {
             "title": doc.label(),
-            "class": spec.lineage[1] if len(spec.lineage) > 1 else "",
+            "class": spec.lineage[1] if len(spec.lineage) > 1 else None,
             "capacity": memory.capacity,
             "bandwidth": memory.bandwidth,
             **{t: doc.compute.get(t) for t in PEAKS},

@@ -11,7 +11,9 @@ def render_study(study, result: dict, fmt: str, lang: str = "en", columns: int =
     if fmt == "json":
         import json
 
-        return json.dumps(with_reasons(study, result, lang), ensure_ascii=False, indent=2, allow_nan=False)
+        return json.dumps(
+            {"schema": "costmodel/matrix@1"} | with_reasons(study, result, lang), ensure_ascii=False, indent=2, allow_nan=False
+        )
     table = table_of(study, result, lang)
     if fmt == "csv":
         return _csv(with_reasons(study, result, lang))

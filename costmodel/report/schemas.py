@@ -1,12 +1,8 @@
-"""JSON Schemas of the kinds of document, for editors (Draft 2020-12 from pydantic, no 2020-only keywords)."""
+"""JSON Schemas of the kinds of document, for editors (draft 7, from pydantic), and of outputs (:mod:`costmodel.report.outputs`)."""
 
 from __future__ import annotations
 
-import ast
-import inspect
 import json
-import textwrap
-from itertools import pairwise
 from pathlib import Path
 from typing import get_args
 
@@ -14,6 +10,8 @@ from pydantic import BaseModel
 
 from ..language.problem import problem, suggest
 from ..schema import KINDS, model_of
+from .fieldtexts import own_texts
+from .outputs import OUTPUTS, output_schema
 
 
 def schema_of(kind: str) -> dict:
@@ -60,34 +58,30 @@ def _field_docs(cls) -> dict[str, str]:
     """Texts that stand under the fields of a class and its parents. (Reading them costs a parse, so pydantic is not asked to.)"""
     docs: dict[str, str] = {}
     for base in reversed(cls.__mro__):
-        if not issubclass(base, BaseModel) or base is BaseModel:
-            continue
-        body = ast.parse(textwrap.dedent(inspect.getsource(base))).body[0]
-        lines = body.body if isinstance(body, ast.ClassDef) else []
-        for line, following in pairwise(lines):
-            if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name) and isinstance(following, ast.Expr):
-                text = getattr(following.value, "value", None)
-                if isinstance(text, str):
-                    docs[line.target.id] = inspect.cleandoc(text)
+        docs |= own_texts(base) if issubclass(base, BaseModel) and base is not BaseModel else {}
     return docs
 
 
 def schema_text(kind: str | None) -> str:
-    """One kind's schema, or a map of all."""
+    """The schema of a kind of document or of an output, or a map of all."""
     if kind is None:
-        return json.dumps({k: schema_of(k) for k in KINDS}, ensure_ascii=False, indent=2)
+        return json.dumps({k: schema_of(k) for k in KINDS} | {k: output_schema(k) for k in OUTPUTS}, ensure_ascii=False, indent=2)
+    if kind in OUTPUTS:
+        return json.dumps(output_schema(kind), ensure_ascii=False, indent=2)
     if kind not in KINDS:
-        raise problem(f"no kind `{kind}`", None, suggest(kind, KINDS))
+        raise problem(f"no kind or output `{kind}`", None, suggest(kind, [*KINDS, *OUTPUTS]))
     return json.dumps(schema_of(kind), ensure_ascii=False, indent=2, sort_keys=True)
 
 
 def write_schemas(folder: str) -> str:
-    """Write `<kind>-1.json` for every kind; returns what was written."""
+    """Write `<kind>-1.json` for every kind of document, and `outputs/<output>-1.json`; returns what was written."""
     target = Path(folder)
     try:
-        target.mkdir(parents=True, exist_ok=True)
+        (target / "outputs").mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:
         raise problem(f"cannot write to `{folder}`: {getattr(error, 'strerror', None) or error}") from None
     for kind in KINDS:
         (target / f"{kind}-1.json").write_text(schema_text(kind) + "\n", "utf-8")
-    return f"{len(KINDS)} schemas in {target}"
+    for name in OUTPUTS:
+        (target / "outputs" / f"{name}-1.json").write_text(schema_text(name) + "\n", "utf-8")
+    return f"{len(KINDS)} schemas in {target}\n{len(OUTPUTS)} schemas of outputs in {target / 'outputs'}"

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from .judgement import Judgement
 from .record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..library import Library
+    from .cases import Setting
+    from .prediction import Prediction
+    from .shapes.check import FigureVerdict, MachineThatAllows, Verdict
 
 MARGIN = 1.02
 """A figure is outside of a bound only where it is by more than the rounding of stated figures."""
@@ -13,7 +21,14 @@ MAIN_MEMORY = ("cpu-desktop", "cpu-server")
 CAUSES = ("another device does the work (a GPU, not this machine)", "a smaller model or format is running", "it runs remotely, not here")
 
 
-def check(p, measured: float | None = None, library=None, *, prefill: float | None = None, setting=None) -> Record:
+def check(
+    p: Prediction,
+    measured: float | None = None,
+    library: Library | None = None,
+    *,
+    prefill: float | None = None,
+    setting: Setting | None = None,
+) -> Judgement:
     """Verdict on `measured` decode tokens per second and user, and on `prefill` prompt tokens per second, against a prediction.
 
     `impossible` (above the ceiling, or the model does not fit), `fast` (above the span), `normal`, or `slow` (below it); with
@@ -41,7 +56,7 @@ def check(p, measured: float | None = None, library=None, *, prefill: float | No
         from .explain.rank import explain
 
         found = explain(p, setting, library, measured, prefill)
-    return Record(
+    return Judgement(
         verdict=verdict,
         measured=measured,
         ceiling=tps.ceiling,
@@ -51,7 +66,7 @@ def check(p, measured: float | None = None, library=None, *, prefill: float | No
         rule_of_thumb=tps.rule_of_thumb,
         **_needs(p, measured),
         causes=causes,
-        lacking_bytes=max(0.0, p.memory.total_bytes - p.memory.usable_bytes) if p.memory.fits is False else 0.0,
+        lacking_bytes=max(0.0, p.memory.total_bytes - (p.memory.usable_bytes or 0.0)) if p.memory.fits is False else 0.0,
         fits=p.memory.fits,
         usable_bytes=p.memory.usable_bytes,
         reads_all=p.runnable.meta["reads_all"],
@@ -64,12 +79,12 @@ def check(p, measured: float | None = None, library=None, *, prefill: float | No
     )
 
 
-def overall(verdicts: list[str]) -> str:
+def overall(verdicts: list[Verdict]) -> Verdict:
     """One verdict of several figures: impossible if one is, else slow if one is, else fast, else normal."""
     return next(v for v in ("impossible", "slow", "fast", "normal") if v in verdicts)
 
 
-def judged(p, name: str, measured: float, soft: bool = False) -> dict:
+def judged(p, name: str, measured: float, soft: bool = False) -> FigureVerdict:
     """One figure (`decode` or `prefill`) against its prediction; `soft`: the span ends at the ceiling (:func:`soft_bandwidth`)."""
     from .explain.outcome import figure_of
 
@@ -77,7 +92,10 @@ def judged(p, name: str, measured: float, soft: bool = False) -> dict:
     return {
         "verdict": _verdict(p, figure, measured, _usual(p, name, figure, soft)),
         "measured": measured,
-        **figure._asdict(),
+        "expected": figure.expected,
+        "low": figure.low,
+        "high": figure.high,
+        "ceiling": figure.ceiling,
         "ratio": measured / figure.expected,
         "at_ceiling": figure.ceiling / MARGIN <= measured <= figure.ceiling * MARGIN,
     }
@@ -89,7 +107,7 @@ def _usual(p, name: str, figure, soft: bool) -> float:
     return figure.ceiling if soft else max(figure.high, reached)
 
 
-def _verdict(p, figure, measured: float, usual: float) -> str:
+def _verdict(p, figure, measured: float, usual: float) -> Verdict:
     """A model that does not fit is slower than the span where the system reads it from disk, and not possible as stated elsewhere."""
     if p.memory.fits is False:
         paged = p.decoder.meta["class"] in MAIN_MEMORY
@@ -130,7 +148,7 @@ def _needs(p, measured: float | None) -> dict:
     }
 
 
-def machines_for(p, measured: float, library) -> list[dict]:
+def machines_for(p, measured: float, library) -> list[MachineThatAllows]:
     """Shipped machines whose bandwidth, peak rate and capacity allow the figure, slowest first."""
     from ..compile.machine import pick_rate
     from ..language.problem import SpecError
@@ -138,7 +156,7 @@ def machines_for(p, measured: float, library) -> list[dict]:
     step = p.decode
     per_token = (step.bytes_by.weights + step.bytes_by.kv + step.bytes_by.state) / p.tokens_out
     wanted = max(p.runnable.meta["rows"], key=lambda r: r[5])[6]
-    found = []
+    found: list[MachineThatAllows] = []
     for name in library.names("hardware"):
         try:
             spec = library.load("hardware", name)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .prediction import Prediction
+    from .shapes.study import MemoryVerdict, Reason, SpeedVerdict
+
 
 def ratio(new: float | None, old: float | None) -> float | None:
     """new / old; None where either is missing or zero."""
     return new / old if new is not None and old else None
 
 
-def memory_verdict(new, old, same: float) -> str:
+def memory_verdict(new, old, same: float) -> MemoryVerdict:
     """`decreased`, `kv_decreased`, `unchanged` or `increased`: bytes in the fast tier.
 
     KV decreases when the KV line is still there and makes up at least half of the fall.
@@ -21,7 +26,7 @@ def memory_verdict(new, old, same: float) -> str:
     return "kv_decreased" if new.kv_bytes > 0 and old.kv_bytes - new.kv_bytes >= fall / 2 else "decreased"
 
 
-def speed_verdict(speed: float, same: float, much: float) -> str:
+def speed_verdict(speed: float, same: float, much: float) -> SpeedVerdict:
     """`much_slower` (under `much`), `slower`, `unchanged` (within `same`) or `faster`."""
     if speed < much:
         return "much_slower"
@@ -30,7 +35,7 @@ def speed_verdict(speed: float, same: float, much: float) -> str:
     return "unchanged" if speed <= 1 + same else "faster"
 
 
-def reason_of(new, old, same: float) -> str:
+def reason_of(new: Prediction, old: Prediction, same: float) -> Reason:
     """The key of the reason, from what changed in the decode step, most telling first."""
     a, b = new.decode, old.decode
     fell = 1 - same
@@ -49,7 +54,7 @@ def reason_of(new, old, same: float) -> str:
     return _traffic(new, old, a, b, fell)
 
 
-def _traffic(new, old, a, b, fell: float) -> str:
+def _traffic(new, old, a, b, fell: float) -> Reason:
     moved, kv = ratio(a.bytes_by.weights, b.bytes_by.weights), ratio(a.bytes_by.kv, b.bytes_by.kv)
     stored = ratio(new.runnable.meta["file_size"], old.runnable.meta["file_size"])
     assert moved is not None and stored is not None, "the other case moves or stores no weights"

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from .record import Record
+from .record import Figures
 
-PHASE = ("flops", "bytes", "intensity", "ridge", "attainable_flops", "regime", "floor_s", "expected_s", "link_bytes", "bytes_by")
-MEMORY = (
-    "weights_bytes", "kv_bytes", "state_bytes", "workspace_bytes", "draft_bytes", "total_bytes",
-    "capacity_bytes", "usable_bytes", "fits", "max_context", "max_batch", "tiers",
-)  # fmt: skip
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
-def prediction_dict(p) -> dict:
+def prediction_dict(p) -> dict[str, Any]:
     """Every figure of the contract."""
     meta = p.runnable.meta
     return clean(
@@ -23,9 +21,9 @@ def prediction_dict(p) -> dict:
             "techniques": meta["techniques"],
             "sets": meta["sets"],
             "workload": {"prompt": p.prompt, "output": p.output, "context": p.context, "batch": p.plan[0], "devices": meta["devices"]},
-            "memory": {k: getattr(p.memory, k) for k in MEMORY},
-            "prefill": {k: getattr(p.prefill, k) for k in (*PHASE, "steps", "longest_step_s")},
-            "decode": {k: getattr(p.decode, k) for k in PHASE} | {"tokens_out": p.tokens_out},
+            "memory": p.memory,
+            "prefill": p.prefill,
+            "decode": p.decode.to_dict() | {"tokens_out": p.tokens_out},
             "ttft_s": p.ttft_s,
             "tpot_s": p.tpot_s,
             "tps": p.tps,
@@ -39,9 +37,9 @@ def prediction_dict(p) -> dict:
     )
 
 
-def clean(value):
+def clean(value: Any) -> Any:
     """Records to dicts, whole floats to integers, nothing infinite."""
-    if isinstance(value, Record):
+    if isinstance(value, Figures):
         value = value.to_dict()
     if isinstance(value, dict):
         return {k: clean(v) for k, v in value.items()}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from .either import is_open, least, most
-from .record import INFINITE, Record
+from .figures import Memory
+from .record import INFINITE
 from .steps import draft_steps, drafts, edge_steps
 
 
-def memory_of(prediction) -> Record:
+def memory_of(prediction) -> Memory:
     """Bytes in the device tier by named line, in lower tiers, and what they allow."""
     runnable = prediction.decoder
     meta = runnable.meta
@@ -17,7 +18,7 @@ def memory_of(prediction) -> Record:
     usable = meta["usable"]
     tiers = lower_tiers(prediction, tokens)
     fits = None if usable is None else total <= usable and all(t["fits"] is not False for t in tiers.values())
-    return Record(
+    return Memory(
         weights_bytes=lines["weights"],
         kv_bytes=lines["kv"],
         state_bytes=lines["state"],

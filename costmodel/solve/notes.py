@@ -30,7 +30,7 @@ def assumptions_of(prediction) -> list[str]:
 def rule_note(prediction) -> list[str]:
     """Why the exact ceiling is not bandwidth ÷ file size."""
     tps, meta = prediction.tps, prediction.runnable.meta
-    if tps.ceiling is None or tps.rule_of_thumb is None:
+    if tps.rule_of_thumb is None:
         return []
     by = prediction.decode.bytes_by
     left, added = prediction.file_size - by.weights, by.kv + by.state

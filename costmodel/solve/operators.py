@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from ..compile.mixed import mixed_rows, overhead_seconds, row_seconds
-from .record import Record, attainable, regime_of
+from .figures import BytesBy, Operator
+from .record import attainable, regime_of
 from .steps import engine_passes, prefill_groups
 
 KINDS = ("weights", "kv", "state", "activations")
 
 
-def operators_of(prediction) -> dict:
+def operators_of(prediction) -> dict[str, list[Operator]]:
     """Records of every row, for all prefill steps together and for the decode step."""
     return {phase: table_of(*found) for phase, found in phases_of(prediction).items()}
 
@@ -33,7 +34,7 @@ def phases_of(prediction) -> dict:
     return {"prefill": (runnable, steps, passes), "decode": (prediction.decoder, decode, decode)}
 
 
-def table_of(runnable, steps, passes) -> list[Record]:
+def table_of(runnable, steps, passes) -> list[Operator]:
     """Records of every row: figures of the steps, expected times of the passes that are made of them."""
     evaluated = [_evaluated(runnable, groups) for groups in steps]
     done = evaluated if passes is steps else [_evaluated(runnable, one) for one in passes]
@@ -48,7 +49,7 @@ def _evaluated(runnable, groups) -> tuple:
     return mixed_rows(runnable, groups), sum(B * T for B, T, _, _ in groups)
 
 
-def _record(info, rows, passes, rates) -> Record:
+def _record(info, rows, passes, rates) -> Operator:
     block, name, role, op, unit, repeat, math, rate, _, streams, bits, by = info
     total = [repeat * sum(row[i] for row, _ in rows) for i in range(9)]
     bandwidth = rates["hram" if unit == "host" else "bw"]
@@ -63,7 +64,7 @@ def _record(info, rows, passes, rates) -> Record:
     low = (total[6] + total[7] + total[3] - sum(least.values())) / bandwidth
     link = total[5] / rates[by] if total[5] else 0.0
     slow = max([link, *(size / rates[tier] for tier, size in moved.items())])
-    return Record(
+    return Operator(
         block=block,
         name=name,
         role=role,
@@ -74,7 +75,7 @@ def _record(info, rows, passes, rates) -> Record:
         bits=bits,
         flops=total[0],
         bytes=size,
-        bytes_by=Record(**dict(zip(KINDS, total[1:5], strict=True))),
+        bytes_by=BytesBy(**dict(zip(KINDS, total[1:5], strict=True))),
         link_bytes=total[5] + sum(moved.values()),
         intensity=total[0] / size if size else None,
         ridge=peak / bandwidth if peak else None,

@@ -6,14 +6,22 @@ Seconds, bytes and FLOPs throughout. Meanings: docs/semantics.md.
 from __future__ import annotations
 
 from .either import is_open, most, ratio
-from .record import Record, attainable, once, regime_of, ridge_of
+from .figures import BytesBy, Memory, Phase, Prefill, Rates, Times, Whole
+from .record import attainable, once, regime_of, ridge_of
 from .steps import drafts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..compile.runnable import Runnable
+    from .figures import Operator
 
 
 class Prediction:
     """Figures of one model on one machine under one workload."""
 
-    def __init__(self, runnable, prompt: int = 1024, output: int = 256, context: int | None = None, batch: int = 1):
+    def __init__(self, runnable: Runnable, prompt: int = 1024, output: int = 256, context: int | None = None, batch: int = 1) -> None:
         self.runnable, self.prompt, self.output, self.batch = runnable, prompt, output, batch
         self.context = prompt if context is None else context
         self.plan = runnable.at(prompt, output, self.context, batch)
@@ -25,11 +33,11 @@ class Prediction:
         )
 
     @property
-    def decoder(self):
+    def decoder(self) -> Runnable:
         """The program that decodes: this machine's, or the other one's under disaggregation."""
         return self.runnable.other or self.runnable
 
-    def decode_step(self, context: int):
+    def decode_step(self, context: int) -> tuple[float, ...]:
         """One decode step at `context` cached tokens: totals as `step` gives them, draft steps included."""
         runnable = self.runnable
         plan = (
@@ -38,7 +46,7 @@ class Prediction:
             else runnable.at(self.prompt, self.output, context, self.batch)
         )
         total = self.decoder.one(plan[14], plan[9], plan[10], plan[11])
-        if runnable.also is None:
+        if runnable.also is None or runnable.draft is None:
             return total
         T, S, R, repeat = runnable.also(self.prompt, self.output, context, self.batch)
         if not drafts(repeat):
@@ -57,32 +65,15 @@ class Prediction:
         return prefill_total(self)
 
     @once
-    def decode(self) -> Record:
+    def decode(self) -> Phase:
         """The decode step at `context` (per step, not per token, where a step emits several)."""
-        return self._phase(self._decode, self.decoder)
+        return Phase(**_roofline(self._decode, self.decoder))
 
     @once
-    def prefill(self) -> Record:
+    def prefill(self) -> Prefill:
         """All prefill steps together."""
         total, steps, longest, _ = self._prefill
-        return self._phase(total, self.runnable, steps=steps, longest_step_s=longest)
-
-    def _phase(self, total, runnable, **more) -> Record:
-        f, w, k, s, a, link, streamed, floor, expected, compute, memory, slow = total
-        size = w + k + s + a
-        return Record(
-            flops=f,
-            bytes=size,
-            intensity=f / size if size else None,
-            ridge=ridge_of(f, size - streamed, compute, memory) or _ridge(runnable),
-            attainable_flops=attainable(f, compute, memory),
-            regime=regime_of(compute, memory, slow),
-            floor_s=floor,
-            expected_s=expected,
-            link_bytes=link + streamed,
-            bytes_by=Record(weights=w, kv=k, state=s, activations=a),
-            **more,
-        )
+        return Prefill(**_roofline(total, self.runnable), steps=steps, longest_step_s=longest)
 
     @property
     def file_size(self) -> float:
@@ -95,43 +86,43 @@ class Prediction:
         return self.plan[12]
 
     @once
-    def tpot_s(self) -> Record:
+    def tpot_s(self) -> Times:
         """Seconds per output token and user, at `context`."""
         total = self._decode
         return self._span(total[7] / self.plan[12], total[8] / self.plan[12], "span")
 
-    def _span(self, floor: float, expected: float, which: str) -> Record:
+    def _span(self, floor: float, expected: float, which: str) -> Times:
         low, high = self.runnable.meta[which]
-        return Record(floor=floor, expected=expected, low=most(floor, expected / high), high=expected / low)
+        return Times(floor=floor, expected=expected, low=most(floor, expected / high), high=expected / low)
 
     @once
-    def tps(self) -> Record:
+    def tps(self) -> Rates:
         """Tokens per second and user, at `context`; `ceiling` is the floor's, `rule_of_thumb` bandwidth ÷ file size."""
         tpot = self.tpot_s
         rule = ratio(self.decoder.meta["rates"]["bw"], self.file_size)
-        ceiling, expected, low, high = (ratio(1, t) for t in (tpot.floor, tpot.expected, tpot.high, tpot.low))
-        return Record(ceiling=ceiling, expected=expected, low=low, high=high, rule_of_thumb=rule)
+        ceiling, expected, low, high = map(_inverse, (tpot.floor, tpot.expected, tpot.high, tpot.low))
+        return Rates(ceiling=ceiling, expected=expected, low=low, high=high, rule_of_thumb=rule)
 
     @once
-    def ttft_s(self) -> Record:
+    def ttft_s(self) -> Times:
         """Seconds to the first token: prefill (and a draft's, and the KV hand-off), no queueing or network."""
         total = self._prefill[0]
         extra_floor, extra = self._prefill[3]
         return self._span(total[7] + extra_floor, total[8] + extra, "prefill_span")
 
     @once
-    def memory(self):
+    def memory(self) -> Memory:
         """Bytes by tier, fit, longest context and largest batch."""
         from .memory import memory_of
 
         return memory_of(self)
 
     @once
-    def e2e_s(self) -> Record:
+    def e2e_s(self) -> Whole:
         """Seconds from request to last token: TTFT and every decode step at its own context."""
         from .steps import decode_total
 
-        return Record(expected=self.ttft_s.expected + decode_total(self))
+        return Whole(expected=self.ttft_s.expected + decode_total(self))
 
     @once
     def itl_mean_s(self) -> float | None:
@@ -165,7 +156,7 @@ class Prediction:
         return assumptions_of(self)
 
     @once
-    def operators(self) -> dict:
+    def operators(self) -> dict[str, list[Operator]]:
         """Per phase, one record per row: FLOPs, bytes by kind, intensity, ridge, regime, floor and expected seconds."""
         from .operators import operators_of
 
@@ -178,11 +169,37 @@ class Prediction:
 
         return overheads_of(self)
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         """The figures as `costmodel/prediction@1`."""
         from .export import prediction_dict
 
         return prediction_dict(self)
+
+
+def _roofline(total, runnable) -> dict:
+    """The figures of a phase, from the totals of its steps."""
+    f, w, k, s, a, link, streamed, floor, expected, compute, memory, slow = total
+    size = w + k + s + a
+    return {
+        "flops": f,
+        "bytes": size,
+        "intensity": f / size if size else None,
+        "ridge": ridge_of(f, size - streamed, compute, memory) or _ridge(runnable),
+        "attainable_flops": attainable(f, compute, memory),
+        "regime": regime_of(compute, memory, slow),
+        "floor_s": floor,
+        "expected_s": expected,
+        "link_bytes": link + streamed,
+        "bytes_by": BytesBy(weights=w, kv=k, state=s, activations=a),
+    }
+
+
+def _inverse(seconds: float) -> float:
+    if not is_open(seconds) and not seconds:
+        from ..language.problem import problem
+
+        raise problem("a decode step has no FLOPs, weights or KV: nothing bounds its speed", help="give its operators `flops` and `bytes`")
+    return 1 / seconds
 
 
 def _ridge(runnable) -> float | None:

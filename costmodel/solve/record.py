@@ -4,43 +4,55 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from functools import cached_property as once
     from typing import Any
 
 INFINITE = 2**40
 """More tokens or sequences than any workload."""
 
 
-class Record:
-    """Named figures, readable as attributes and as a dict."""
+class Figures:
+    """Named figures, readable as attributes and as a dict. Subclasses declare which."""
 
-    def __init__(self, **figures):
+    def __init__(self, **figures: Any) -> None:
         self.__dict__.update(figures)
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {k: v.to_dict() if isinstance(v, Record) else v for k, v in self.__dict__.items()}
+        return {k: v.to_dict() if isinstance(v, Figures) else v for k, v in self.__dict__.items()}
 
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"no figure `{name}`; there are: {', '.join(self.__dict__)}")
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str):
+            raise AttributeError(f"no figure `{name}`; there are: {', '.join(self.__dict__)}")
 
     def __repr__(self) -> str:
-        return f"Record({', '.join(f'{k}={v!r}' for k, v in self.__dict__.items())})"
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.__dict__.items())})"
 
 
-class once:
-    """A property that is evaluated once."""
+class Record(Figures):
+    """Figures that no class declares."""
 
-    def __init__(self, function):
-        self.function, self.__doc__ = function, function.__doc__
+    if TYPE_CHECKING:
 
-    def __set_name__(self, owner, name):
-        self.name = name
+        def __getattr__(self, name: str) -> Any: ...
 
-    def __get__(self, item, owner=None):
-        if item is None:
-            return self
-        value = item.__dict__[self.name] = self.function(item)
-        return value
+
+if not TYPE_CHECKING:
+
+    class once:
+        """A property that is evaluated once. Threads that read it first at once all get the value that was there first."""
+
+        def __init__(self, function):
+            self.function, self.__doc__ = function, function.__doc__
+
+        def __set_name__(self, owner, name):
+            self.name = name
+
+        def __get__(self, item, owner=None):
+            if item is None:
+                return self
+            return item.__dict__.setdefault(self.name, self.function(item))
 
 
 def attainable(flops, compute, memory) -> float | None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ..compile.graph import Functions, Graph, Node
+from typing import Any
+
+from ..compile.graph.nodes import Graph, Node
+from ..compile.graph.read import Functions
 from .memory import device_lines, lower_tiers
 from .prediction import Prediction
 
@@ -79,7 +82,8 @@ class Formulas:
         self.inputs: dict[str, float] = dict(zip(WORKLOAD, (prompt, output, prompt if context is None else context, batch), strict=True))
         self.vary = None if vary is None else frozenset(vary)
         self.runnable = Traced(runnable, self.graph, self.inputs, self.vary)
-        self.prediction = Prediction(self.runnable, *(self._given(name) for name in WORKLOAD))
+        given: Any = (self.runnable, *(self._given(name) for name in WORKLOAD))  # nodes and a traced case where numbers and a runnable are
+        self.prediction = Prediction(*given)
         self._known: dict[str, Node] = {}
 
     def _given(self, name: str):

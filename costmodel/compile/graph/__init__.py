@@ -2,8 +2,3 @@
 
 `read.py` runs the emitted Python source on graph nodes, so every reader sees the very formulas that `predict` evaluates.
 """
-
-from .nodes import Graph, Node, total
-from .read import Functions
-
-__all__ = ["Functions", "Graph", "Node", "total"]

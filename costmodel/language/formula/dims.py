@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from ..problem import suggest
 from ..units import COUNT, Dim
+from .grammar import FormulaError
 from .nodes import COMPARISONS, Bin, Call, Name, Neg, Node, Num
-from .parse import FormulaError
 from .write import text
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from .grammar import FormulaError
 from .nodes import ARITHMETIC, COMPARISONS, Bin, Call, Name, Neg, Node, Num, children, rebuild
-from .parse import FormulaError
 from .write import text
 
 INF = math.inf

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from textwrap import fill
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...sizes import scaled
 from ...solve.prediction import Prediction
@@ -75,7 +75,8 @@ def _bars(p: Prediction, name: str, t: Texts) -> list[Bar]:
     device = {k: getattr(m, f"{k}_bytes") for k in PARTS}
     found = [Bar(fill(name, WIDE, break_on_hyphens=False), device, m.usable_bytes, m.capacity_bytes, m.fits)]
     for tier, held in m.tiers.items():
-        parts = {k: held.get(f"{k}_bytes", 0) for k in PARTS}
+        sizes: dict[str, Any] = {**held}
+        parts = {k: sizes.get(f"{k}_bytes", 0) for k in PARTS}
         found.append(Bar(fill(f"{name}, {t(tier)}", WIDE, break_on_hyphens=False), parts, held["capacity_bytes"], None, held["fits"]))
     return found
 

@@ -6,6 +6,7 @@ from math import exp, log
 
 from ...language.problem import SpecError
 from ..cases import Setting
+from ..judgement import Explanation
 from ..record import Record
 from .facts import facts_of, hardware_of
 from .outcome import Figure, Outcome, distance
@@ -71,7 +72,7 @@ def applies(doc, wanted: set[str], lineage: tuple) -> bool:
     return bool(wanted) and (doc.figure == "either" or doc.figure in wanted) and (not doc.classes or bool(set(doc.classes) & set(lineage)))
 
 
-def explained(spec, variants: Variants, measured: dict) -> Record | None:
+def explained(spec, variants: Variants, measured: dict) -> Explanation | None:
     """One explanation with its parameter solved; None where it changes nothing."""
     doc, facts = spec.doc, variants.facts
     prior = variants.value(doc.prior, facts, spec, "prior")
@@ -91,7 +92,7 @@ def explained(spec, variants: Variants, measured: dict) -> Record | None:
     score = prior * plausible * likelihood(outcome, measured, reach, doc.target)
     if outcome.fits is False:
         score *= UNFIT
-    return Record(
+    return Explanation(
         name=doc.name,
         title=_texts(doc.title, doc.name),
         look=_texts(doc.look, ""),

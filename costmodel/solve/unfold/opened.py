@@ -10,9 +10,9 @@ from ...compile.machine import Machine
 from ...compile.mixed import mixed_rows, resources, row_parts
 from ...compile.placement import Placed
 from ..cases import DEFAULT_WORKLOAD, Setting
+from ..figures import Operator
 from ..operators import fixed_seconds, phases_of, table_of
 from ..prediction import Prediction
-from ..record import Record
 from ..steps import draft_prompt, draft_steps, prefills_draft
 
 KINDS = ("weights", "kv", "state", "activations")
@@ -34,7 +34,7 @@ class Work(NamedTuple):
 
     part: Part
     placed: Placed
-    record: Record
+    record: Operator
     seconds: dict
 
     @property
@@ -73,7 +73,7 @@ class Opened:
             "draft_prefill": [],
         }
         times = draft_steps(p)
-        if times:
+        if times and runnable.also is not None:
             T, S, R, _ = runnable.also(p.prompt, p.output, p.context, p.batch)
             steps = [[(p.plan[14], T, S, R)]]
             found["decode"].append(Part("draft", self.others["draft"], runnable.draft, steps, steps, times))
@@ -106,7 +106,8 @@ class Opened:
         """Totals of a phase as `step` gives them (see :class:`costmodel.compile.runnable.Runnable`)."""
         p = self.prediction
         if phase == "draft_prefill":
-            return p.runnable.draft_prefill.one(*draft_prompt(p)) if prefills_draft(p) else (0.0,) * 12
+            drafter = p.runnable.draft_prefill
+            return drafter.one(*draft_prompt(p)) if drafter is not None and prefills_draft(p) else (0.0,) * 12
         return p._prefill[0] if phase == "prefill" else p._decode
 
 
