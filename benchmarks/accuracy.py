@@ -9,7 +9,7 @@ from pathlib import Path
 
 from costmodel.api import library
 from costmodel.importers.measurements import read_measurements
-from costmodel.report.plots.measured import save_plot
+from costmodel.report.plots.scatter import save_plot
 from costmodel.solve.errors import beyond, summary
 from costmodel.solve.measured.fit import left_out, points_of, scored_with
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from costmodel.language.problem import SpecError
 from costmodel.report.evaluate import TEXTS, render
-from costmodel.report.plots.measured import save_plot
+from costmodel.report.plots.scatter import save_plot
 from costmodel.solve.errors import beyond, error, evaluate, quantile, summary
 
 

@@ -19,7 +19,7 @@ from costmodel.cli import main
 from costmodel.language.problem import SpecError
 from costmodel.report import plots
 from costmodel.report.plots import files, fonts
-from costmodel.report.plots.pareto import Point, front
+from costmodel.report.plots.front import Point, front
 from costmodel.report.plots.words import TEXTS
 from costmodel.report.predict import LABELS
 

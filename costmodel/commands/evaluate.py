@@ -27,7 +27,7 @@ def command(leave_out, worst, plot, fmt, lang, **chosen):
     for note in notes:
         click.echo(f"note: {note}", err=True)
     if plot:
-        from ..report.plots.measured import save_plot
+        from ..report.plots.scatter import save_plot
 
         save_plot(rows, plot)
     click.echo(render(rows, skipped, fmt, lang, worst=worst).rstrip("\n"))

@@ -5,14 +5,35 @@
     >>> figure = plots.roofline(costmodel.predict("8b", "rtx4090"))    # doctest: +SKIP
     >>> plots.save(figure, "roofline.svg")                             # doctest: +SKIP
 
-Importing this loads no matplotlib.
+Importing this loads no matplotlib; the names below are imported on first use.
 """
 
-from .curves import batch, context
-from .files import save
-from .measured import measured
-from .memory import memory
-from .pareto import pareto, savings
-from .roofline import roofline
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .curves import batch, context
+    from .files import save
+    from .front import pareto, savings
+    from .roof import roofline
+    from .scatter import measured
+    from .stack import memory
 
 __all__ = ["batch", "context", "measured", "memory", "pareto", "roofline", "save", "savings"]
+
+if not TYPE_CHECKING:
+    HOMES = {
+        "batch": "curves",
+        "context": "curves",
+        "save": "files",
+        "pareto": "front",
+        "savings": "front",
+        "roofline": "roof",
+        "measured": "scatter",
+        "memory": "stack",
+    }
+
+    def __getattr__(name):
+        from importlib import import_module
+
+        if name not in HOMES:
+            raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+        return getattr(import_module(f".{HOMES[name]}", __name__), name)
