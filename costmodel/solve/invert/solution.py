@@ -25,16 +25,23 @@ def solve(question: Question, unknown: str, target: str, ceiling: bool = False, 
     """
     goal = read_target(target, ceiling)
     quantity = resolve(question, unknown, goal)
+    answer = solved(question, quantity, goal)
+    if answer.value is not None:
+        answer.check = checked(question, quantity, goal, answer.value)
+        if suggest:
+            from .allow import would_do
+
+            answer.would_do, answer.would_kind = would_do(question, quantity, goal, answer)
+    return answer
+
+
+def solved(question: Question, quantity: Unknown, goal: Target) -> Record:
+    """The answer without what is shown beside it: neither predicted again nor compared with the library."""
     figure = _figure(question, quantity, goal)
     found = scan(figure, quantity.grid(POINTS if quantity.kind != "compiled" else COMPILED))
     if quantity.kind != "compiled" and not any(map(goal.met, found.figures)):
         found = sharpened(found, figure, goal.least, quantity.whole)
-    answer = _answer(question, quantity, goal, found, figure)
-    if suggest and answer.found != "none":
-        from .allow import would_do
-
-        answer.would_do, answer.would_kind = would_do(question, quantity, goal, answer)
-    return answer
+    return _answer(question, quantity, goal, found, figure)
 
 
 def _figure(question: Question, quantity: Unknown, goal: Target):
@@ -88,7 +95,6 @@ def _answer(question: Question, quantity: Unknown, goal: Target, found: Scan, fi
     base.value, base.found = turn.good, "whole" if quantity.whole else "bracketed"
     if quantity.kind != "compiled":
         _exactly(question, quantity, goal, turn, base)
-    base.check = checked(question, quantity, goal, base.value)
     return base
 
 
@@ -108,7 +114,6 @@ def _tried(question, quantity, goal, found: Scan, base: Record, good: list) -> R
     base.value = good[0] if base.smallest else good[-1]
     base.found, base.others = "tried", [x for x in good if x != base.value]
     base.tried = [{"value": x, "figure": f if f == f else None, "met": goal.met(f)} for x, f in zip(order, found.figures, strict=True)]
-    base.check = checked(question, quantity, goal, base.value)
     return base
 
 

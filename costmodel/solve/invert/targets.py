@@ -47,12 +47,16 @@ def _room(p):
     return spare
 
 
-def compute_bound(p):
-    """Seconds of compute less those of memory in a decode step, at full rates: 0 where the regime turns (R14)."""
-    return FIGURES["decode.compute_s"](p) - FIGURES["decode.memory_s"](p)
+def quotient(over: str, under: str) -> Callable[[Any], Any]:
+    """A figure over another, of a prediction in numbers or formulas."""
+    return lambda p: FIGURES[over](p) / FIGURES[under](p)
 
 
-BARE = {"fits": ("memory left", _room, "B"), "compute-bound": ("decode.compute_s - decode.memory_s", compute_bound, "s")}
+BARE = {
+    "fits": ("memory left", _room, 0.0, "B"),
+    "compute-bound": ("decode.compute_s / decode.memory_s", quotient("decode.compute_s", "decode.memory_s"), 1.0, ""),
+}
+"""Targets without a value: the figure's name, the figure, what it is to reach, its unit. Compute bound is that of R14."""
 LEFT_OUT = ("decode.regime", "prefill.regime", "memory.fits")
 
 
@@ -85,10 +89,10 @@ def read_target(text: str, ceiling: bool = False) -> Target:
     sign = head[-1:] if head[-1:] in "<>" else ""
     name = head.strip().rstrip("<>").strip().lower()
     if name in BARE:
-        shown, of, unit = BARE[name]
+        shown, of, value, unit = BARE[name]
         if equals:
             raise problem(f"`{name}` takes no value", Mark(Source("--for", text[:60]), 1, 1), f"write `--for {name}`")
-        return Target(shown, of, 0.0, True, unit)
+        return Target(shown, of, value, True, unit)
     path = path_of(name, ceiling)
     if not equals:
         raise problem(f"`{text[:60]}` is not name=value", Mark(Source("--for", text[:60]), 1, 1), "for example `--for tps=30`")
@@ -115,4 +119,4 @@ def _value(name: str, text: str, unit: str) -> float:
     return value
 
 
-__all__ = ["BARE", "SHORT", "Target", "compute_bound", "path_of", "read_target", "unit_of"]
+__all__ = ["BARE", "SHORT", "Target", "path_of", "quotient", "read_target", "unit_of"]
