@@ -31,6 +31,7 @@ def crossings(question: Question) -> Record:
 def crossing(question: Question, name: str, by: str, goal: Target) -> Record:
     """One crossing: where a quotient reaches 1 (or a figure its target) along `by`."""
     quantity = resolve(question, by, goal)
+    quantity.least = True  # where it turns first; `others` has the rest
     answer = solved(question, quantity, goal)
     nearest = answer.nearest if answer.found == "none" else None
     return Record(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from ...compile.mixed import mixed_rows
 from ...language.problem import SpecError
 from ..record import Record
 from .question import Question
@@ -81,9 +82,13 @@ def _row(question: Question, name: str, found: Scan, figure: Callable, met: Call
 def _all_read(question: Question) -> Record:
     """The batch from which a decode step reads nearly all of the experts."""
 
+    runnable = question.base.decoder
+    table = runnable.meta["rows"]
+
     def read(batch) -> float:
-        p = question.predict(batch=int(batch))
-        return sum(r.bytes_by.weights for r in p.operators["decode"] if r.role.startswith("expert") or r.op == "streamed")
+        plan = question.predict(batch=int(batch)).plan
+        rows = mixed_rows(runnable, [(plan[14], *plan[9:12])])
+        return sum(of[5] * row[1] for of, row in zip(table, rows, strict=True) if of[2].startswith("expert") or of[3] == "streamed")
 
     most = read(10**9)
     found = scan(lambda b: read(b) / most, _grid())
