@@ -21,6 +21,7 @@ def crossings(question: Question) -> Record:
         schema="costmodel/crossovers@1",
         model=meta["model"],
         hardware=meta["hardware"],
+        titles=meta["titles"],
         engine=meta["engine"],
         techniques=meta["techniques"],
         workload={**question.workload, "context": question.base.context, "devices": meta["devices"]},

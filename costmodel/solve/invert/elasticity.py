@@ -25,7 +25,7 @@ def elasticities(question: Question, of: str = "tps", change: float = 0.1, ceili
     """
     if not 0 < change < 1:
         raise problem(f"--change: want more than 0 and less than 100 %, got {100 * change:g} %")
-    path = path_of(of, ceiling)
+    path = path_of(of, ceiling, "--of")
     try:
         formulas = question.formulas(None)
         node = formulas.figure(path)
@@ -38,7 +38,7 @@ def elasticities(question: Question, of: str = "tps", change: float = 0.1, ceili
     slopes = gradient(node, point)
     stepped = _stepped(node)
     rows = [_row(question, node, point, figure, name, slopes[name], change, name in stepped) for name in sorted(node.deps)]
-    rows = [r for r in rows if r is not None]
+    rows = _distinct([r for r in rows if r is not None])
     weighing = [r for r in rows if r["elasticity"] or r["up"] or r["down"]]
     meta = question.base.runnable.meta
     return Record(
@@ -57,6 +57,12 @@ def elasticities(question: Question, of: str = "tps", change: float = 0.1, ceili
         without=[r["name"] for r in rows if r not in weighing] + _absent(question, point, node),
         left_out=_left_out(question, point),
     )
+
+
+def _distinct(rows: list[dict]) -> list[dict]:
+    """Coefficients of one name told apart by the class that they are of."""
+    names = [r["name"] for r in rows]
+    return [{**r, "name": f"{r['name']} ({r['of']})"} if r["of"] and names.count(r["name"]) > 1 else r for r in rows]
 
 
 def _weight(row: dict) -> float:
@@ -94,28 +100,36 @@ def _row(question: Question, node, point: dict, figure: float, name: str, slope:
         ends = [(x, f) for x, f in ((high, up), (low, down)) if f is not None]
         slopes = [math.log1p(f) / math.log(x / now) for x, f in ends]
         elasticity, how = (sum(slopes) / len(slopes) if slopes else 0.0), "steps"
-    told = elasticity * (high / now - 1)
-    off = up is not None and abs(_curved(elasticity, high / now) - up) > max(DIFFERS * abs(up), 5e-4)
+    bends = [x for x, f in ((high, up), (low, down)) if f is not None and how == "derivative" and _differs(elasticity, x / now, f)]
+    scale = _bits(question, name)
     return {
         **_called(question, name),
-        "value": now,
+        "value": now * scale,
         "elasticity": elasticity,
         "how": how,
-        "local": told,
-        "up_to": high,
-        "down_to": low,
+        "local": elasticity * (high / now - 1),
+        "up_to": high * scale,
+        "down_to": low * scale,
         "up": up,
         "down": down,
-        "regime_changes": bool(off and how == "derivative" and _bends(node, point, name, slope, high)),
+        "regime_changes": ["up" if x == high else "down" for x in bends if _bends(node, point, name, x)],
     }
 
 
-def _curved(elasticity: float, ratio: float) -> float:
-    """What a constant elasticity would make of the figure."""
-    return ratio**elasticity - 1 if ratio > 0 else 0.0
+def _bits(question: Question, name: str) -> float:
+    """What one unit of an input is shown as: of the scales of bytes, the bits of now."""
+    if name not in ("w_scale", "kv_scale"):
+        return 1.0
+    meta = question.compiled[0].meta
+    return 8 * meta["file_size"] * meta["devices"] / meta["params"] if name == "w_scale" else 8 * float(meta["kv_width"])
 
 
-def _bends(node, point: dict, name: str, slope: float, high: float) -> bool:
+def _differs(elasticity: float, ratio: float, change: float) -> bool:
+    """Whether a constant elasticity would make something else of the figure."""
+    return abs(ratio**elasticity - 1 - change) > max(DIFFERS * abs(change), 5e-4)
+
+
+def _bends(node, point: dict, name: str, x: float) -> bool:
     """Whether another argument of a maximum, or another branch, holds at the changed value."""
     order = [n for n in needed([node]) if n.op in ("max", "min", "where") and not any(d.startswith("i") and d[1:].isdigit() for d in n.deps)]
     args = [a for n in order for a in n.args[:2]]
@@ -127,7 +141,7 @@ def _bends(node, point: dict, name: str, slope: float, high: float) -> bool:
             for n, a, b in zip(order, found[::2], found[1::2], strict=True)
         ]
 
-    return bool(args) and chosen(point) != chosen({**point, name: high})
+    return bool(args) and chosen(point) != chosen({**point, name: x})
 
 
 def _within(question: Question, name: str, high: float, low: float) -> tuple[float, float]:
@@ -154,15 +168,23 @@ def _called(question: Question, name: str) -> dict[str, Any]:
     free = question.compiled[1]
     if name in free:
         file, path, _ = free[name]
-        return {"name": path[-1], "input": name, "kind": "coefficient", "unit": "", "where": f"{file}:{_line(question, file, path)}"}
+        return {
+            "name": path[-1],
+            "input": name,
+            "kind": "coefficient",
+            "unit": "",
+            "where": f"{file}:{_line(question, file, path)}",
+            "of": path[1] if path[0] in ("classes", "formats") else "engine",
+        }
     if name.startswith("knob_"):
         technique, knob = _knob(question, name)
-        return {"name": f"{technique}.{knob}", "input": name, "kind": "knob", "unit": "", "where": None}
+        return {"name": f"{technique}.{knob}", "input": name, "kind": "knob", "unit": "", "where": None, "of": None}
     if name in COUNTED:
-        return {"name": name, "input": name, "kind": "workload", "unit": "sequences" if name == "batch" else "tokens", "where": None}
+        shown = "prompt = context" if name == "prompt" and question.follows else name
+        return {"name": shown, "input": name, "kind": "workload", "unit": "sequences" if name == "batch" else "tokens", "where": None, "of": None}
     if name in ("w_scale", "kv_scale"):
-        return {"name": "bits" if name == "w_scale" else "kv-bits", "input": name, "kind": "bytes", "unit": "", "where": None}
-    return {"name": _rate_name(name), "input": name, "kind": "rate", "unit": _rate_unit(name), "where": None}
+        return {"name": "bits" if name == "w_scale" else "kv-bits", "input": name, "kind": "bytes", "unit": "bit", "where": None, "of": None}
+    return {"name": _rate_name(name), "input": name, "kind": "rate", "unit": _rate_unit(name), "where": None, "of": None}
 
 
 def _rate_name(name: str) -> str:
@@ -195,7 +217,8 @@ def _line(question: Question, file: str, path: tuple) -> int:
 
 def _absent(question: Question, point: dict, node) -> list[str]:
     """Parameters that the figure does not depend on at all."""
-    return [_called(question, name)["name"] for name in sorted(point) if name not in node.deps]
+    gone = [n for n in sorted(point) if n not in node.deps and not (n == "context" and question.follows)]
+    return list(dict.fromkeys(_called(question, name)["name"] for name in gone))
 
 
 def _left_out(question: Question, point: dict) -> list[str]:

@@ -60,7 +60,7 @@ BARE = {
 LEFT_OUT = ("decode.regime", "prefill.regime", "memory.fits")
 
 
-def path_of(name: str, ceiling: bool = False) -> str:
+def path_of(name: str, ceiling: bool = False, option: str = "--for") -> str:
     """The figure that a name means. Raises :class:`SpecError` for none."""
     if name in SHORT:
         path = SHORT[name][1 if ceiling else 0]
@@ -70,7 +70,7 @@ def path_of(name: str, ceiling: bool = False) -> str:
     known = [n for n in FIGURES if n not in LEFT_OUT]
     if name in known:
         return name
-    raise problem(f"no figure `{name[:60]}`", Mark(Source("--for", name[:60]), 1, 1), suggest(name[:60], [*SHORT, *BARE, *known]))
+    raise problem(f"no figure `{name[:60]}`", Mark(Source(option, name[:60]), 1, 1), suggest(name[:60], [*SHORT, *(BARE if option == "--for" else ()), *known]))
 
 
 def unit_of(path: str) -> str:
