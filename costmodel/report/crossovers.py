@@ -27,8 +27,10 @@ TEXTS = {
         "context": "context",
         "prompt": "prompt",
         "acceptance": "acceptance",
-        "none": "never",
-        "any": "always",
+        "from": "from {place} ({how})",
+        "above": "above {place} ({how})",
+        "none": "at no {by}",
+        "any": "at every {by}",
         "meaning": {
             "matrix-compute": "{block}.{row} alone, {type} at {bits} bits: peak x bytes per weight / (2 x bandwidth)",
             "decode-compute": "FLOPs at the peak rate take as long as all bytes of the step at full bandwidth (R14)",
@@ -42,7 +44,9 @@ TEXTS = {
             "moe-total": "as slow as a dense model with all parameters used by every token; least edge {least}x at batch {at}, {now}x now",
         },
         "why": {
-            "limit": "{figure} of what it takes at most, at {by} {at}; looked for up to {high}",
+            "limit-compute": "compute takes at most {figure} of the memory's time, at {by} {at}; looked for up to {high}",
+            "limit-kv": "KV is at most {figure} of the weights, at {by} {at}; looked for up to {high}",
+            "limit-tps": "at most {figure} tok/s, at {by} {at}",
             "no-kv": "it reads no KV cache",
             "no-matrix": "no matrix on the device decodes one token per sequence",
             "refused": "cannot be compiled here: {message}",
@@ -72,8 +76,10 @@ TEXTS = {
         "context": "컨텍스트",
         "prompt": "프롬프트",
         "acceptance": "수락률",
-        "none": "없음",
-        "any": "항상",
+        "from": "{place}부터 ({how})",
+        "above": "{place} 위에서 ({how})",
+        "none": "어느 {by}에서도 아님",
+        "any": "모든 {by}에서",
         "meaning": {
             "matrix-compute": "{block}.{row} 하나, {type}, {bits}비트: 최고 연산 속도 x 가중치당 바이트 / (2 x 대역폭)",
             "decode-compute": "최고 속도의 FLOP 시간이 전체 대역폭의 바이트 시간과 같아지는 곳 (R14)",
@@ -87,7 +93,9 @@ TEXTS = {
             "moe-total": "모든 파라미터를 쓰는 dense 모델만큼 느림; 가장 작은 이점 배치 {at}에서 {least}배, 지금 {now}배",
         },
         "why": {
-            "limit": "필요한 것의 최대 {figure}, {by} {at}에서; {high}까지 찾음",
+            "limit-compute": "연산은 메모리 시간의 최대 {figure}, {by} {at}에서; {high}까지 찾음",
+            "limit-kv": "KV는 가중치의 최대 {figure}, {by} {at}에서; {high}까지 찾음",
+            "limit-tps": "최대 {figure} tok/s, {by} {at}에서",
             "no-kv": "KV 캐시를 읽지 않음",
             "no-matrix": "장치에서 시퀀스당 한 토큰을 디코딩하는 행렬이 없음",
             "refused": "여기서는 컴파일할 수 없음: {message}",
@@ -115,13 +123,14 @@ def crossovers_text(found, lang: str = "en") -> str:
 def _row(row, t: dict) -> list[str]:
     head = t[row.name].format(share=f"{100 * row.detail['share']:g} %" if "share" in row.detail else "")
     if row.value is not None:
-        place = f"{t[row.by]} {_number(row)} ({t[row.found]})"
+        place = t["above" if row.by == "acceptance" else "from"].format(place=f"{t[row.by]} {_number(row)}", how=_how(row, t))
     else:
-        place = f"{t[row.by]}: {t[row.found]}"
+        place = t[row.found].format(by=t[row.by])
     lines = wrap(f"{head}: {place}", 80)
     texts = [t["meaning"][row.name].format(**_words(row))] if row.reason not in ("no-kv", "no-matrix", "refused") else []
     if row.reason and not (row.name in ("moe-total", "moe-half", "moe-experts") and row.reason == "limit"):
-        texts.append(t["why"][row.reason].format(**_reason(row, t)))
+        limit = {"decode-compute": "-compute", "prefill-compute": "-compute", "kv-read": "-kv", "kv-held": "-kv"}.get(row.name, "-tps")
+        texts.append(t["why"][row.reason + (limit if row.reason == "limit" else "")].format(**_reason(row, t)))
     if row.others:
         texts.append(t["others"].format(others=", ".join(f"{x:,.0f}" for x in row.others)))
     return [*lines, *(f"  {line}" for text in texts for line in wrap(text, 78))]
@@ -130,8 +139,13 @@ def _row(row, t: dict) -> list[str]:
 def _number(row) -> str:
     if row.by == "acceptance" or row.name == "matrix-compute":
         return short(row.value)
-    exact = f" ({row.crossing:,.1f})" if row.found == "exact" and row.crossing != row.value else ""
-    return f"{row.value:,.0f}{exact}"
+    return f"{row.value:,.0f}"
+
+
+def _how(row, t: dict) -> str:
+    """`exact`, with what was rounded to a whole number."""
+    rounded = row.found == "exact" and row.crossing != row.value
+    return t[row.found] + (f": {row.crossing:,.1f}" if rounded else "")
 
 
 def _words(row) -> dict:
@@ -144,7 +158,13 @@ def _words(row) -> dict:
         words |= {"technique": d["technique"].partition(":")[0], "plain": short(d["plain_tps"])}
     if row.name == "speculation-pays":
         spans = ", ".join(f"{a:,}" if a == b else f"{a:,} - {b:,}" if b else f"{a:,} …" for a, b in d["pays"]) or "-"
-        words |= {"gain": short(d["gain"]), "best": short(d["best_gain"]), "at": f"{d['best_batch']:,}", "pays": spans, "acceptance": f"{d['acceptance']:g}"}
+        words |= {
+            "gain": short(d["gain"]),
+            "best": short(d["best_gain"]),
+            "at": f"{d['best_batch']:,}",
+            "pays": spans,
+            "acceptance": f"{d['acceptance']:g}",
+        }
     shares = {"moe-experts": "now_read", "moe-half": "now_lost"}
     if row.name in shares:
         words["now"] = f"{short(100 * d[shares[row.name]])} %"
@@ -157,7 +177,7 @@ def _reason(row, t: dict) -> dict:
     near = row.nearest or {"value": None, "figure": None}
     return {
         "figure": short(near["figure"]),
-        "at": amount(near["value"], row.unit) if row.unit != "sequences" else f"{near['value'] or 0:,}",
+        "at": f"{near['value'] or 0:,.4g}" if row.unit == "share" else f"{near['value'] or 0:,.0f}",
         "by": t[row.by],
         "high": f"{row.range[1]:,.0f}" if row.range and row.range[1] > 1 else amount(row.range[1], row.unit) if row.range else "",
         "message": row.detail.get("message", ""),

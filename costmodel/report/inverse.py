@@ -19,8 +19,8 @@ TEXTS = {
         "tried": "each compiled: {values}",
         "beside": "also met at {others}",
         "inside": "met between: {others}",
-        "check": "predicted again there: {figure}; {tps} tok/s (ceiling {ceiling}), TTFT {ttft}",
-        "by_formulas": "there by the formulas: {figure}; {tps} tok/s (ceiling {ceiling}), TTFT {ttft}",
+        "check": "predicted again there: {figures}",
+        "by_formulas": "there by the formulas: {figures}",
         "memory": "memory {used} of {usable}",
         "memory_only": "memory {used}",
         "unfit": "it does not fit: memory {used}, usable {usable}",
@@ -43,6 +43,8 @@ TEXTS = {
         "compute_part": "compute",
         "link_part": "links",
         "fixed_part": "fixed times",
+        "left": "{size} left",
+        "lacking": "{size} lacking",
     },
     "ko": {
         "now": "지금({now})의 {ratio}배",
@@ -57,8 +59,8 @@ TEXTS = {
         "tried": "하나씩 컴파일: {values}",
         "beside": "다음에서도 만족: {others}",
         "inside": "경계: {others}",
-        "check": "그 값에서 다시 예측: {figure}; {tps} tok/s (천장 {ceiling}), TTFT {ttft}",
-        "by_formulas": "그 값에서 식으로: {figure}; {tps} tok/s (천장 {ceiling}), TTFT {ttft}",
+        "check": "그 값에서 다시 예측: {figures}",
+        "by_formulas": "그 값에서 식으로: {figures}",
         "memory": "메모리 {usable} 가운데 {used}",
         "memory_only": "메모리 {used}",
         "unfit": "들어가지 않음: 메모리 {used}, 사용 가능 {usable}",
@@ -81,9 +83,14 @@ TEXTS = {
         "compute_part": "연산",
         "link_part": "링크",
         "fixed_part": "고정 시간",
+        "left": "{size} 남음",
+        "lacking": "{size} 모자람",
     },
 }
-BARE = {"memory left": {"en": "it fits", "ko": "들어감"}, "decode.compute_s - decode.memory_s": {"en": "decode is compute bound", "ko": "decode가 연산에 막힘"}}
+BARE = {
+    "memory left": {"en": "a fit in memory", "ko": "메모리에 들어감"},
+    "decode.compute_s / decode.memory_s": {"en": "compute-bound decode", "ko": "연산 병목 decode"},
+}
 
 
 def amount(value, unit: str, digits: int = 4) -> str:
@@ -107,7 +114,15 @@ def aim(target: dict, lang: str) -> str:
     """A target as text."""
     if target["figure"] in BARE:
         return BARE[target["figure"]][lang]
-    return f"{target['figure']} {'>=' if target['least'] else '<='} {amount(target['value'], target['unit'], 6)}"
+    value = f"{target['value']:,.6g} tok/s" if target["unit"] == "tok/s" else amount(target["value"], target["unit"])
+    return f"{target['figure']} {'>=' if target['least'] else '<='} {value}"
+
+
+def reached(figure: float | None, target: dict, t: dict) -> str:
+    """A figure as text: of memory, what is left or lacking."""
+    if target["figure"] == "memory left" and figure is not None:
+        return t["left" if figure >= 0 else "lacking"].format(size=scaled(abs(figure), "B"))
+    return amount(figure, target["unit"])
 
 
 def solution_text(answer, lang: str = "en") -> str:
@@ -164,17 +179,25 @@ def _relation(answer) -> str | None:
 def _term(value: float, power: int, name: str, unit: str, of: str) -> str:
     """One term; seconds times bytes per second are bytes."""
     if power == 0:
-        return amount(value, unit, 3)
+        return _size(value, unit)
+    if power == 1 and unit == "tok/s" and of in ("B/s", "FLOP/s"):
+        return f"{name} / {_size(1 / value, of.partition('/')[0])}"
     over = {("s", "B/s"): "B", ("s", "FLOP/s"): "FLOP"}.get((unit, of)) if power == -1 else None
-    text = amount(value, over or (unit if unit in ("s", "B") and of in ("tokens", "sequences", "") else ""), 3)
+    text = _size(value, over or (unit if unit in ("s", "B") else ""))
     shown = name if abs(power) == 1 else f"{name}^{abs(power)}"
     return f"{text} {'x' if power > 0 else '/'} {shown}"
 
 
+def _size(value: float, unit: str) -> str:
+    return scaled(value, unit) if unit == "B" else amount(value, unit, 3)
+
+
 def _check(answer, t: dict) -> list[str]:
-    check, unit = answer.check, answer.target["unit"]
-    values = {"figure": amount(check["figure"], unit), "tps": short(check["tps"]), "ceiling": short(check["tps_ceiling"])}
-    text = t["check" if check["how"] == "compiled" else "by_formulas"].format(ttft=seconds(check["ttft_s"]), **values)
+    check, name = answer.check, answer.target["figure"]
+    parts = [f"{name} {amount(check['figure'], answer.target['unit'])}" if name not in BARE else reached(check["figure"], answer.target, t)]
+    parts += [f"tps.{k} {short(check[v], 4)} tok/s" for k, v in (("expected", "tps"), ("ceiling", "tps_ceiling")) if name != f"tps.{k}"]
+    parts += [f"TTFT {seconds(check['ttft_s'])}"] if name != "ttft_s.expected" else []
+    text = t["check" if check["how"] == "compiled" else "by_formulas"].format(figures=", ".join(parts))
     used, usable = scaled(check["memory_bytes"], "B"), scaled(check["usable_bytes"], "B")
     key = "unfit" if check["fits"] is False else "memory_only" if check["usable_bytes"] is None else "memory"
     lines = [*wrap(text, 80), t[key].format(used=used, usable=usable)]
@@ -188,10 +211,9 @@ def _allowing(answer, t: dict) -> list[str]:
         return []
     if not answer.would_do:
         return [t[f"no_{answer.would_kind}"]]
-    unit = answer.target["unit"]
     return [
         t[answer.would_kind],
-        *(f"- {w['name']} ({amount(w['value'], answer.unit)}): {amount(w['figure'], unit)}" for w in answer.would_do),
+        *(f"- {w['name']} ({amount(w['value'], answer.unit)}): {reached(w['figure'], answer.target, t)}" for w in answer.would_do),
     ]
 
 
@@ -199,7 +221,7 @@ def _none(answer, t: dict, title: str, lang: str) -> list[str]:
     lines = [t["none"].format(title=title, target=aim(answer.target, lang))]
     low, high = (amount(x, answer.unit) for x in answer.range)
     near = answer.nearest or {"figure": None, "value": None}
-    shown = {"figure": amount(near["figure"], answer.target["unit"]), "value": amount(near["value"], answer.unit)}
+    shown = {"figure": reached(near["figure"], answer.target, t), "value": amount(near["value"], answer.unit)}
     lines += wrap(t[f"none_{answer.reason}"].format(title=title, low=low, high=high, note=answer.note, **shown), 80)
     if answer.remains:
         parts = ", ".join(f"{t[k + '_part']} {short(100 * v)} %" for k, v in sorted(answer.remains.items(), key=lambda i: -i[1]))

@@ -13,7 +13,19 @@ from .sensitivity import percent, value_of
 SUFFIXES = (".svg", ".png", ".pdf")
 UP, DOWN = "#0072B2", "#E69F00"
 MOST = 18
-HANGUL = ("Noto Sans CJK KR", "Noto Sans KR", "NanumGothic", "Malgun Gothic", "Apple SD Gothic Neo", "NanumBarunGothic")
+LEAST = 1e-4
+"""Changes below are not drawn."""
+HANGUL = (
+    "Noto Sans CJK KR",
+    "Noto Sans KR",
+    "NanumGothic",
+    "Malgun Gothic",
+    "Apple SD Gothic Neo",
+    "NanumBarunGothic",
+    "NanumSquare",
+    "NanumSquareRound",
+    "Noto Sans CJK JP",
+)
 TEXTS = {
     "en": {
         "axis": "change of {figure}, %",
@@ -69,7 +81,8 @@ def _family() -> str | None:
 
 def draw(make, found, lang: str = "en"):
     """The chart as a matplotlib figure: the weightiest parameter on top, each end's change beside its bar."""
-    t, rows, c = TEXTS[lang], found.rows[:MOST], f"{100 * found.change:g} %"
+    rows = [r for r in found.rows if max(abs(r[k] or 0.0) for k in ("up", "down")) >= LEAST][:MOST] or found.rows[:MOST]
+    t, c = TEXTS[lang], f"{100 * found.change:g} %"
     figure = make(figsize=(8.2, 1.5 + 0.3 * len(rows)), layout="constrained")
     axis = figure.subplots()
     for key, colour in (("up", UP), ("down", DOWN)):

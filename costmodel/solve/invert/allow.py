@@ -49,7 +49,8 @@ def _machines(question: Question, quantity: Unknown, goal: Target, value: float)
         memory = next(iter(doc.memory.values()))
         rate = pick_rate((quantity.input or "").rpartition("pk_")[2] or "fp16", doc.compute)
         there = {"capacity": memory.capacity, "bandwidth": memory.bandwidth}.get(
-            "capacity" if quantity.kind == "capacity" else "bandwidth" if quantity.input == "bw" else "", doc.compute.get(rate) if rate else None
+            "capacity" if quantity.kind == "capacity" else "bandwidth" if quantity.input == "bw" else "",
+            doc.compute.get(rate) if rate else None,
         )
         roomy = memory.capacity is None or memory.capacity * doc.usable >= needed
         if there is not None and there >= value * 0.999 and roomy:

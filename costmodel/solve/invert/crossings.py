@@ -54,7 +54,18 @@ def crossing(question: Question, name: str, by: str, goal: Target) -> Record:
 def missing(name: str, by: str, reason: str, **detail) -> Record:
     """A crossing that cannot be looked for."""
     return Record(
-        name=name, by=by, unit="", value=None, crossing=None, found="none", others=[], now=None, reason=reason, nearest=None, range=None, detail=detail
+        name=name,
+        by=by,
+        unit="",
+        value=None,
+        crossing=None,
+        found="none",
+        others=[],
+        now=None,
+        reason=reason,
+        nearest=None,
+        range=None,
+        detail=detail,
     )
 
 
@@ -81,7 +92,14 @@ def _matrix(question: Question) -> Record:
     peak = rates[f"pk_{of[6]}"] * of[7]
     value = (row.bytes_by.weights / rates["bw"]) / (row.flops / peak)
     found = missing("matrix-compute", "batch", "", block=row.block, row=row.name, bits=row.bits, type=of[6])
-    found.value, found.crossing, found.found, found.unit, found.reason, found.now = value, value, "exact", "sequences", None, question.workload["batch"]
+    found.value, found.crossing, found.found, found.unit, found.reason, found.now = (
+        value,
+        value,
+        "exact",
+        "sequences",
+        None,
+        question.workload["batch"],
+    )
     return found
 
 

@@ -30,7 +30,9 @@ def elasticities(question: Question, of: str = "tps", change: float = 0.1, ceili
         formulas = question.formulas(None)
         node = formulas.figure(path)
     except NotImplementedError as error:
-        raise problem(f"`{path}` of this case has no formula: {error}", None, "its parameters can be changed one by one with `predict --set`") from None
+        raise problem(
+            f"`{path}` of this case has no formula: {error}", None, "its parameters can be changed one by one with `predict --set`"
+        ) from None
     point = dict(formulas.inputs)
     (figure,) = values([node], point)
     if not figure or not math.isfinite(figure):
@@ -71,7 +73,9 @@ def _weight(row: dict) -> float:
 
 def _stepped(node) -> frozenset[str]:
     """Inputs that go through a `floor` or `ceil`, of which the gradient takes no notice."""
-    return frozenset().union(*(n.deps for n in needed([node]) if n.op in ("floor", "ceil")), *(n.args[0].deps for n in needed([node]) if n.op == "sum"))
+    return frozenset().union(
+        *(n.deps for n in needed([node]) if n.op in ("floor", "ceil")), *(n.args[0].deps for n in needed([node]) if n.op == "sum")
+    )
 
 
 def _row(question: Question, node, point: dict, figure: float, name: str, slope: float, change: float, stepped: bool) -> dict | None:
@@ -131,7 +135,9 @@ def _differs(elasticity: float, ratio: float, change: float) -> bool:
 
 def _bends(node, point: dict, name: str, x: float) -> bool:
     """Whether another argument of a maximum, or another branch, holds at the changed value."""
-    order = [n for n in needed([node]) if n.op in ("max", "min", "where") and not any(d.startswith("i") and d[1:].isdigit() for d in n.deps)]
+    order = [
+        n for n in needed([node]) if n.op in ("max", "min", "where") and not any(d.startswith("i") and d[1:].isdigit() for d in n.deps)
+    ]
     args = [a for n in order for a in n.args[:2]]
 
     def chosen(at: dict) -> list[bool]:
@@ -181,9 +187,23 @@ def _called(question: Question, name: str) -> dict[str, Any]:
         return {"name": f"{technique}.{knob}", "input": name, "kind": "knob", "unit": "", "where": None, "of": None}
     if name in COUNTED:
         shown = "prompt = context" if name == "prompt" and question.follows else name
-        return {"name": shown, "input": name, "kind": "workload", "unit": "sequences" if name == "batch" else "tokens", "where": None, "of": None}
+        return {
+            "name": shown,
+            "input": name,
+            "kind": "workload",
+            "unit": "sequences" if name == "batch" else "tokens",
+            "where": None,
+            "of": None,
+        }
     if name in ("w_scale", "kv_scale"):
-        return {"name": "bits" if name == "w_scale" else "kv-bits", "input": name, "kind": "bytes", "unit": "bit", "where": None, "of": None}
+        return {
+            "name": "bits" if name == "w_scale" else "kv-bits",
+            "input": name,
+            "kind": "bytes",
+            "unit": "bit",
+            "where": None,
+            "of": None,
+        }
     return {"name": _rate_name(name), "input": name, "kind": "rate", "unit": _rate_unit(name), "where": None, "of": None}
 
 
@@ -230,5 +250,3 @@ def _left_out(question: Question, point: dict) -> list[str]:
             if doc.range is not None and f"knob_{technique}_{knob}".replace("-", "_") not in point:
                 found.append(f"{technique}.{knob}")
     return found
-
-

@@ -129,9 +129,7 @@ def _count(question: Question, name: str) -> Unknown:
     low = 0 if name == "context" else 1
     now = question.workload[name] if question.workload[name] is not None else question.workload["prompt"]
     unit = "sequences" if name == "batch" else "tokens"
-    return Unknown(
-        name, title, unit, now, low, most, least, True, name, changes=lambda x: {name: int(x)}, kind="count"
-    )
+    return Unknown(name, title, unit, now, low, most, least, True, name, changes=lambda x: {name: int(x)}, kind="count")
 
 
 def _capacity(question: Question, target: Target) -> Unknown:
@@ -199,7 +197,9 @@ def _loose(question: Question, name: str) -> Unknown:
     if name in ("acceptance", "drafted"):
         raise _lacks(question, name, "no technique in use drafts tokens; add `--technique speculative-decoding` or `mtp`")
     coefficients = [path[-1] for _, path, _ in question.compiled[1].values()]
-    raise problem(f"no unknown `{name[:60]}`", Mark(Source("UNKNOWN", name[:60]), 1, 1), suggest(name[:60], [*names(), *TYPES, *coefficients]))
+    raise problem(
+        f"no unknown `{name[:60]}`", Mark(Source("UNKNOWN", name[:60]), 1, 1), suggest(name[:60], [*names(), *TYPES, *coefficients])
+    )
 
 
 def _coefficient(question: Question, name: str, input_: str) -> Unknown:

@@ -139,7 +139,18 @@ def _knob_of(question: Question, technique: str, name: str, span) -> Unknown:
     title = {"en": f"{technique} {name}", "ko": f"{technique} {name}"}
     shown = int(now) if now is not None and spec.whole else now
     return Unknown(
-        f"{technique}.{name}", title, "", shown, low, high, True, spec.whole, changes=changes, values=values, linear=high <= 256, kind="compiled"
+        f"{technique}.{name}",
+        title,
+        "",
+        shown,
+        low,
+        high,
+        True,
+        spec.whole,
+        changes=changes,
+        values=values,
+        linear=high <= 256,
+        kind="compiled",
     )
 
 

@@ -48,7 +48,13 @@ def turns(found: Scan, figure: Callable, met: Callable[[float], bool], whole: bo
 def _closed(figure, met, bad, good, whole: bool, close: float) -> tuple:
     """A bracket halved until its ends are neighbours."""
     while abs(good - bad) > (1 if whole else close * max(abs(good), abs(bad))):
-        middle = (bad + good) // 2 if whole else (bad * good) ** 0.5 if bad > 0 and good > 0 and max(bad, good) > 2 * min(bad, good) else (bad + good) / 2
+        middle = (
+            (bad + good) // 2
+            if whole
+            else (bad * good) ** 0.5
+            if bad > 0 and good > 0 and max(bad, good) > 2 * min(bad, good)
+            else (bad + good) / 2
+        )
         if middle in (bad, good):
             break
         bad, good = (bad, middle) if met(figure(middle)) else (middle, good)

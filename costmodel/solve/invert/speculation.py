@@ -47,7 +47,9 @@ def with_techniques(question: Question, techniques: tuple) -> Question:
         engine=question.engine,
         techniques=techniques,
         devices=question.devices,
-        sets=tuple(s for s in question.sets if not s.startswith("tech.") or s.split(".")[1] in {str(t).partition(":")[0] for t in techniques}),
+        sets=tuple(
+            s for s in question.sets if not s.startswith("tech.") or s.split(".")[1] in {str(t).partition(":")[0] for t in techniques}
+        ),
         **question.workload,
     )
 
@@ -73,7 +75,11 @@ def _batch(drafted: Question, plain: Question, acceptance: float, detail: dict) 
     there = turns(found, gain, lambda f: f > 1, True)
     row = missing("speculation-pays", "batch", "", **detail, acceptance=acceptance)
     row.unit, row.now, row.range, row.found = "sequences", drafted.workload["batch"], [1, MOST], "whole"
-    row.detail |= {"gain": gain(drafted.workload["batch"]), "best_gain": max(found.figures), "best_batch": xs[found.figures.index(max(found.figures))]}
+    row.detail |= {
+        "gain": gain(drafted.workload["batch"]),
+        "best_gain": max(found.figures),
+        "best_batch": xs[found.figures.index(max(found.figures))],
+    }
     spans = [*([1] if found.figures[0] > 1 else []), *(t.good for t in there), *([None] if found.figures[-1] > 1 else [])]
     row.detail["pays"] = [list(pair) for pair in zip(spans[::2], spans[1::2], strict=True)]
     if not spans:
@@ -84,4 +90,3 @@ def _batch(drafted: Question, plain: Question, acceptance: float, detail: dict) 
         ends = [t for t in there if not t.enters]
         row.value = ends[-1].bad if ends else there[0].good
     return row
-

@@ -70,7 +70,11 @@ def path_of(name: str, ceiling: bool = False, option: str = "--for") -> str:
     known = [n for n in FIGURES if n not in LEFT_OUT]
     if name in known:
         return name
-    raise problem(f"no figure `{name[:60]}`", Mark(Source(option, name[:60]), 1, 1), suggest(name[:60], [*SHORT, *(BARE if option == "--for" else ()), *known]))
+    raise problem(
+        f"no figure `{name[:60]}`",
+        Mark(Source(option, name[:60]), 1, 1),
+        suggest(name[:60], [*SHORT, *(BARE if option == "--for" else ()), *known]),
+    )
 
 
 def unit_of(path: str) -> str:
