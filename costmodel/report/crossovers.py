@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..sizes import short
 from .inverse import amount
 from .table import wrap
 
-TEXTS = {
+TEXTS: dict[str, dict[str, Any]] = {
     "en": {
         "head": "{model} on {hardware}, {engine}",
         "work": "prompt {prompt:,}, context {context:,}, batch {batch:,}, devices {devices:,}",
@@ -38,9 +40,9 @@ TEXTS = {
             "kv-read": "KV cache and weights that one decode step reads",
             "kv-held": "at the context and the output's tokens, in the device's memory",
             "speculation": "above it {technique} is faster than the {plain} tok/s of plain decoding at batch {batch}",
-            "speculation-pays": "with acceptance {acceptance}: {gain}x at batch {now}, at most {best}x at batch {at}; it pays at batch {pays}",
+            "speculation-pays": "acceptance {acceptance}: {gain}x at batch {now}, at most {best}x at batch {at}; it pays at batch {pays}",
             "moe-experts": "{now} at the present batch; a large batch reads all (threshold of MoESD, arXiv:2505.19645)",
-            "moe-half": "seconds per token midway between the dense models of the same shape with E = k and with k = E experts used; {now} lost now",
+            "moe-half": "TPOT midway between dense models of the same shape: with E = k experts, and with k = E used; {now} lost now",
             "moe-total": "as slow as a dense model with all parameters used by every token; least edge {least}x at batch {at}, {now}x now",
         },
         "why": {

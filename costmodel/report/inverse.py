@@ -167,7 +167,7 @@ def _how(answer, t: dict) -> str:
 
 def _relation(answer) -> str | None:
     """`1 / tps.expected = 4.66 ms + 6.36 GB / bandwidth`."""
-    if answer.relation is None or answer.found != "exact" and answer.crossing is None:
+    if answer.relation is None or (answer.found != "exact" and answer.crossing is None):
         return None
     name, unit = answer.unknown.rpartition(".")[2], answer.target["unit"]
     made = {"tok/s": "s", "s": "1/s", "B": "1/B"}.get(unit, "") if answer.relation["inverse"] else unit

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..sizes import scaled, seconds, short
 from .inverse import amount
 from .table import text_table, wrap
 
-TEXTS = {
+TEXTS: dict[str, dict[str, Any]] = {
     "en": {
         "head": "{figure} {value}: {model} on {hardware}, {engine}",
         "columns": ["parameter", "value", "elasticity", "+{c}", "-{c}", "from"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -72,10 +73,16 @@ def save_tornado(found, path: str | Path, lang: str = "en", force: bool = False)
 
 
 def _family() -> str | None:
-    """An installed font that has Hangul."""
-    from matplotlib.font_manager import fontManager
+    """An installed font that has Hangul; matplotlib's list of fonts may be older than the font."""
+    from matplotlib.font_manager import findSystemFonts, fontManager
 
     known = {entry.name for entry in fontManager.ttflist}
+    if not known & set(HANGUL):
+        for file in findSystemFonts():
+            if any(name.replace(" ", "") in Path(file).stem for name in HANGUL) or "NotoSansCJK" in file:
+                with suppress(OSError, RuntimeError):
+                    fontManager.addfont(file)
+        known = {entry.name for entry in fontManager.ttflist}
     return next((name for name in HANGUL if name in known), None)
 
 

@@ -176,7 +176,7 @@ def roots(found: Piece, target: float, near: float) -> Root | None:
     goal = Fraction(target)
     x = Symbol("x", real=True)
     equation = found.over - found.under * QQ(goal.numerator, goal.denominator)
-    poly = Poly({power: c for power, c in equation.terms()} or {(0,): 0}, x, domain=QQ)
+    poly = Poly(dict(equation.terms()) or {(0,): 0}, x, domain=QQ)
     if poly.degree() < 1:
         return None
     coefficients = poly.all_coeffs()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ...language.problem import SpecError
-from ..record import Record
 from .question import Question
 from .targets import Target
 from .unknown import Unknown
@@ -12,7 +13,7 @@ TRIED, SHOWN = 16, 5
 """Documents predicted at most, and those that are named."""
 
 
-def would_do(question: Question, quantity: Unknown, goal: Target, answer: Record) -> tuple[list[dict], str | None]:
+def would_do(question: Question, quantity: Unknown, goal: Target, answer: Any) -> tuple[list[dict], str | None]:
     """Documents of the library with which the case meets its target, each predicted; and their kind."""
     if answer.value is None:
         return [], None
@@ -73,7 +74,7 @@ def _formats(question: Question, goal: Target) -> list[dict]:
 
     found = []
     for name in proposed(question.library):
-        changes = {"sets": (f"model.weights.format={name}",)}
+        changes: dict[str, Any] = {"sets": (f"model.weights.format={name}",)}
         try:
             meta = question.predict(**changes).runnable.meta
         except SpecError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from ..record import Record
 from ..traced import FIGURES
@@ -13,7 +14,7 @@ from .solution import solved
 from .targets import BARE, Target, quotient
 
 
-def crossings(question: Question) -> Record:
+def crossings(question: Question) -> Any:
     """All crossings of a case: `rows`, each with `by` (batch, context, prompt, acceptance), `value` or `reason`."""
     meta = question.base.runnable.meta
     rows = [*_regimes(question), *_caches(question), *speculation.rows(question), *moe.rows(question)]
@@ -29,7 +30,7 @@ def crossings(question: Question) -> Record:
     )
 
 
-def crossing(question: Question, name: str, by: str, goal: Target) -> Record:
+def crossing(question: Question, name: str, by: str, goal: Target) -> Any:
     """One crossing: where a quotient reaches 1 (or a figure its target) along `by`."""
     quantity = resolve(question, by, goal)
     quantity.least = True  # where it turns first; `others` has the rest
@@ -51,7 +52,7 @@ def crossing(question: Question, name: str, by: str, goal: Target) -> Record:
     )
 
 
-def missing(name: str, by: str, reason: str, **detail) -> Record:
+def missing(name: str, by: str, reason: str, **detail) -> Any:
     """A crossing that cannot be looked for."""
     return Record(
         name=name,
@@ -80,7 +81,7 @@ def _regimes(question: Question) -> Iterator[Record]:
     yield crossing(question, "prefill-compute", "prompt", prefill)
 
 
-def _matrix(question: Question) -> Record:
+def _matrix(question: Question) -> Any:
     """The batch at which the largest weight matrix takes as long to compute as to read: peak x bytes per weight / (2 x bandwidth)."""
     p = question.predict(batch=1)
     rows = [r for r in p.operators["decode"] if r.op == "linear" and r.unit == "device" and r.flops and not r.link_bytes]

@@ -39,8 +39,8 @@ def elasticities(question: Question, of: str = "tps", change: float = 0.1, ceili
         raise problem(f"`{path}` is {figure:g} here: relative changes of it have no meaning")
     slopes = gradient(node, point)
     stepped = _stepped(node)
-    rows = [_row(question, node, point, figure, name, slopes[name], change, name in stepped) for name in sorted(node.deps)]
-    rows = _distinct([r for r in rows if r is not None])
+    found = [_row(question, node, point, figure, name, slopes[name], change, name in stepped) for name in sorted(node.deps)]
+    rows = _distinct([r for r in found if r is not None])
     weighing = [r for r in rows if r["elasticity"] or r["up"] or r["down"]]
     meta = question.base.runnable.meta
     return Record(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from ...compile.mixed import mixed_rows
 from ...language.problem import SpecError
@@ -63,7 +64,7 @@ def _grid() -> list[int]:
     return sorted({round(MOST ** (i / POINTS)) for i in range(POINTS + 1)})
 
 
-def _row(question: Question, name: str, found: Scan, figure: Callable, met: Callable, **detail) -> Record:
+def _row(question: Question, name: str, found: Scan, figure: Callable, met: Callable, **detail) -> Any:
     """The first batch at which something holds, by halving."""
     from .crossings import missing
 
@@ -79,7 +80,7 @@ def _row(question: Question, name: str, found: Scan, figure: Callable, met: Call
     return row
 
 
-def _all_read(question: Question) -> Record:
+def _all_read(question: Question) -> Any:
     """The batch from which a decode step reads nearly all of the experts."""
 
     runnable = question.base.decoder

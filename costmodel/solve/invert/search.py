@@ -41,7 +41,8 @@ def turns(found: Scan, figure: Callable, met: Callable[[float], bool], whole: bo
     for i in range(len(found.xs) - 1):
         if good[i] != good[i + 1]:
             a, b = (found.xs[i], found.xs[i + 1]) if good[i + 1] else (found.xs[i + 1], found.xs[i])
-            out.append(Turn(*_closed(figure, met, a, b, whole, close), good[i + 1]))
+            bad, fine = _closed(figure, met, a, b, whole, close)
+            out.append(Turn(bad, fine, good[i + 1]))
     return out
 
 

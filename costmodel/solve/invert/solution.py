@@ -17,7 +17,7 @@ NEAR = 1e-9
 """An exact root is taken where it is this close to the bracket."""
 
 
-def solve(question: Question, unknown: str, target: str, ceiling: bool = False, suggest: bool = True) -> Record:
+def solve(question: Question, unknown: str, target: str, ceiling: bool = False, suggest: bool = True) -> Any:
     """Solve a question for an unknown. `target` is text as `--for` takes it.
 
     The answer's `value` is in the base unit of `unit`; `found` says how it was found: `exact` (with `relation`), `bracketed`,
@@ -35,7 +35,7 @@ def solve(question: Question, unknown: str, target: str, ceiling: bool = False, 
     return answer
 
 
-def solved(question: Question, quantity: Unknown, goal: Target) -> Record:
+def solved(question: Question, quantity: Unknown, goal: Target) -> Any:
     """The answer without what is shown beside it: neither predicted again nor compared with the library."""
     figure = _figure(question, quantity, goal)
     found = scan(figure, quantity.grid(POINTS if quantity.kind != "compiled" else COMPILED))
@@ -55,8 +55,8 @@ def _figure(question: Question, quantity: Unknown, goal: Target):
     return at
 
 
-def _answer(question: Question, quantity: Unknown, goal: Target, found: Scan, figure) -> Record:
-    base = Record(
+def _answer(question: Question, quantity: Unknown, goal: Target, found: Scan, figure) -> Any:
+    base: Any = Record(
         schema="costmodel/solution@1",
         unknown=quantity.name,
         title=quantity.title,
@@ -106,7 +106,7 @@ def _chosen(there: list[Turn], least: bool) -> Turn:
     return leaves[-1] if leaves else enters[0]
 
 
-def _tried(question, quantity, goal, found: Scan, base: Record, good: list) -> Record:
+def _tried(question, quantity, goal, found: Scan, base: Any, good: list) -> Record:
     """The smallest or largest of the values that were compiled, and all that do."""
     order = found.xs
     enters = not goal.met(found.figures[0])
@@ -128,7 +128,7 @@ def node_of(question: Question, quantity: Unknown, goal: Target):
     return formulas.graph.node(goal.of(formulas.prediction)), quantity.input
 
 
-def _exactly(question: Question, quantity: Unknown, goal: Target, turn: Turn, answer: Record) -> None:
+def _exactly(question: Question, quantity: Unknown, goal: Target, turn: Turn, answer: Any) -> None:
     """Put the root of the algebra in place of the bracket, where there is one that its decisions allow."""
     from fractions import Fraction
 
@@ -154,7 +154,7 @@ def _between(value: float, turn: Turn, whole: bool) -> bool:
     return low - slack <= value <= high + slack
 
 
-def _take(quantity: Unknown, goal: Target, root, part, turn: Turn, answer: Record) -> None:
+def _take(quantity: Unknown, goal: Target, root, part, turn: Turn, answer: Any) -> None:
     value = root.value / quantity.scale
     answer.crossing, answer.degree, answer.relation = value, root.degree, relation(part, quantity.scale)
     if quantity.whole:
@@ -204,7 +204,7 @@ def checked(question: Question, quantity: Unknown, goal: Target, value) -> dict[
     }
 
 
-def _none(question: Question, quantity: Unknown, goal: Target, found: Scan, base: Record) -> Record:
+def _none(question: Question, quantity: Unknown, goal: Target, found: Scan, base: Any) -> Record:
     """Why there is none, and what comes nearest."""
     base.found = "none"
     at = best(found, goal.least)
@@ -217,38 +217,7 @@ def _none(question: Question, quantity: Unknown, goal: Target, found: Scan, base
     span = max(known) - min(known)
     base.reason = "flat" if span <= 1e-12 * abs(at[1]) else "limit"
     if quantity.kind not in ("compiled", "capacity") and goal.name in FIGURES and goal.unit in ("s", "tok/s"):
+        from .remainder import remains
+
         base.remains = remains(question, quantity, goal, at[0])
     return base
-
-
-def remains(question: Question, quantity: Unknown, goal: Target, x) -> dict[str, float] | None:
-    """What the time at a value is made of, by exact derivatives: shares of memory, compute, links and what is fixed."""
-    from ...compile.graph.evaluate import gradient, values
-
-    try:
-        formulas = question.formulas(None)
-        node = formulas.graph.node(goal.of(formulas.prediction))
-        point = {**formulas.inputs, quantity.input: x * quantity.scale}
-        slopes = gradient(node, point)
-        (figure,) = values([node], point)
-    except (NotImplementedError, ZeroDivisionError):
-        return None
-    sign = 1 if goal.unit == "tok/s" else -1
-    shares = {"memory": 0.0, "compute": 0.0, "link": 0.0}
-    for name, slope in slopes.items():
-        kind = _kind(name)
-        if kind:
-            shares[kind] += sign * slope * point[name] / figure
-    latency = sum(-sign * slopes[n] * point[n] / figure for n in slopes if n.endswith("_latency"))
-    shares["link"] += latency
-    shares["fixed"] = max(0.0, 1 - sum(shares.values()))
-    return {k: v for k, v in shares.items() if abs(v) > 5e-4}
-
-
-def _kind(name: str) -> str | None:
-    plain = name.removeprefix("decode_")
-    if plain in ("bw", "hram"):
-        return "memory"
-    if plain.startswith(("pk_", "hpk_")):
-        return "compute"
-    return "link" if plain in ("peer", "host", "disk", "network") else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from ...language.problem import SpecError
 from ..record import Record
@@ -10,7 +11,6 @@ from ..traced import FIGURES
 from .question import Question
 from .search import scan, turns
 from .targets import Target
-
 
 DEFAULT = "speculative-decoding"
 MOST, POINTS = 4096, 60
@@ -62,7 +62,7 @@ def drafting(question: Question) -> Iterator[tuple[str, str]]:
             yield name, "acceptance"
 
 
-def _batch(drafted: Question, plain: Question, acceptance: float, detail: dict) -> Record:
+def _batch(drafted: Question, plain: Question, acceptance: float, detail: dict) -> Any:
     """Batches at which speculation is faster than plain decoding."""
     from .crossings import missing
 
