@@ -129,9 +129,8 @@ def _count(question: Question, name: str) -> Unknown:
     low = 0 if name == "context" else 1
     now = question.workload[name] if question.workload[name] is not None else question.workload["prompt"]
     unit = "sequences" if name == "batch" else "tokens"
-    note = (
-        f"the prompt stays at {question.workload['prompt']:,} tokens; `prompt` moves both" if name == "context" and question.follows else ""
-    )
+    follows = name == "context" and question.follows
+    note = f"the prompt stays at {question.workload['prompt']:,} tokens; `prompt` moves both" if follows else ""
     return Unknown(name, title, unit, now, low, most, least, True, name, changes=lambda x: {name: int(x)}, kind="count", note=note)
 
 
