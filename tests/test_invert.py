@@ -153,7 +153,7 @@ ROUND = [
     ("kv-bits", "tps.expected", "8b", "rtx4090", {"context": 32768}),
     ("bits", "tps.expected", "8b", "ddr5", {}),
     ("reach", "tps.expected", "8b", "ddr5", {}),
-    ("bandwidth", "tps.expected", "8b", "h100-sxm", {"techniques": ("disaggregation",)}),
+    ("bandwidth", "tps.expected", "8b", "h100-sxm", {"techniques": ("disaggregation:decode=a100-80gb",)}),
 ]
 
 
@@ -163,6 +163,15 @@ def test_the_present_value_solves_for_the_present_figure(unknown, path, model, h
     answer = invert(unknown, f"{path}={now!r}" + (" s" if path.endswith("_s.expected") else ""), model, hardware, **case)
     assert answer.found == "exact" and answer.value == pytest.approx(answer.now, rel=1e-6)
     assert answer.check["figure"] == pytest.approx(now, rel=1e-9)
+    by_documents = "bits" not in unknown and "disaggregation:decode=a100-80gb" not in case.get("techniques", ())
+    assert answer.check["how"] == ("compiled" if by_documents else "formulas")
+
+
+def test_chunks_and_means_over_nothing_are_no_tracebacks():
+    chunked = {"techniques": "chunked-prefill", "batch": 4}
+    answer = invert("flops", "ttft=30s", "8b", "ddr5", **chunked)
+    assert answer.found == "bracketed" and answer.check["figure"] == pytest.approx(30, rel=1e-9)
+    assert invert("bandwidth", "itl=50ms", "8b", "ddr5", output=1).found == "none"
 
 
 @settings(max_examples=12, deadline=None, derandomize=True)

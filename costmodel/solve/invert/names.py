@@ -20,8 +20,8 @@ RATES: dict[str, tuple[str, dict[str, str]]] = {
 COUNTS: dict[str, tuple[float, bool, dict[str, str]]] = {
     "batch": (2**20, False, {"en": "batch", "ko": "배치"}),
     "context": (2**30, False, {"en": "context", "ko": "컨텍스트"}),
-    "prompt": (2**24, False, {"en": "prompt", "ko": "프롬프트"}),
-    "output": (2**24, False, {"en": "output", "ko": "출력"}),
+    "prompt": (2**20, False, {"en": "prompt", "ko": "프롬프트"}),
+    "output": (2**20, False, {"en": "output", "ko": "출력"}),
 }
 """Most that is looked for, whether the smallest is wanted, title."""
 TYPES = ("fp4", "fp6", "fp8", "int8", "fp16", "bf16", "tf32", "fp32")
@@ -106,7 +106,12 @@ def busiest(question: Question, target: Target, peaks: list[str]) -> list[str]:
     from ...compile.graph.evaluate import gradient
 
     phase = "prefill" if target.name.startswith(("ttft", "prefill")) else "decode"
-    slopes = gradient(question.formulas(None).figure(f"{phase}.compute_s"), question.point)
+    formulas = question.formulas(None)
+    try:
+        node = formulas.figure(f"{phase}.compute_s")
+    except NotImplementedError:  # chunks of a prompt
+        node = formulas.figure("decode.compute_s")
+    slopes = gradient(node, question.point)
     return sorted((n for n in peaks if slopes.get(n)), key=lambda n: slopes[n] * question.point[n])
 
 

@@ -21,8 +21,8 @@ def inputs(question: Question) -> dict[str, str]:
     hardware = question.document("hw")
     found = {f"hw.memory.{device_tier(hardware)[0]}.bandwidth": "bw", "hw.host.dram.bandwidth": "hram", "hw.host.disk.bandwidth": "disk"}
     for name in question.point:
-        kind, _, rate = name.rpartition("pk_")
-        if rate and kind in ("", "h"):
+        kind, here, rate = name.rpartition("pk_")
+        if here and kind in ("", "h"):
             found[f"hw.{'host.' if kind else ''}compute.{rate}"] = name
     for link in ("peer", "host"):
         found |= {f"hw.links.{link}.bandwidth": link, f"hw.links.{link}.latency": f"{link}_latency"}

@@ -52,6 +52,8 @@ class Unknown:
         except SpecError as error:
             self.also.setdefault("refused", error.problems[0].message)
             return float("nan")
+        except ZeroDivisionError:  # a mean over no tokens
+            return float("nan")
 
     def grid(self, points: int) -> list:
         """Values to try, in order: those given, else spread evenly (or by equal factors) over the range, with the present one."""
