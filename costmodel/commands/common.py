@@ -64,6 +64,16 @@ def grid_of(study, given: dict, more: tuple = ()):
     return ad_hoc(library(), study, axes._replace(techniques=techniques, sets=(*sets, *more)))
 
 
+def question_of(model, hardware, *, techniques, engine, devices, sets, prompt, output, context, batch, **where):
+    """The case that the options of `shared` ask for, to be asked backwards."""
+    from ..solve.invert.question import Question
+    from ..solve.where import placed
+
+    techniques, sets = placed(techniques, sets, **where)
+    given = {"prompt": prompt, "output": output, "context": context, "batch": batch}
+    return Question(model, hardware, techniques=techniques, engine=engine, devices=devices, sets=sets, **given)
+
+
 def warn_shadowed(model: str) -> None:
     """Say so where a name that is known is also that of a file or folder here."""
     import os

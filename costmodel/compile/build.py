@@ -9,7 +9,7 @@ from ..language.merge import parse_sets
 from ..language.problem import Mark, Source, SpecError, article, problem
 from ..library import Library, Spec
 from .emit import Emitter, row_table
-from .machine import Machine
+from .machine import Machine, device_tier
 from .program import Program, compile_program
 from .proof import prove
 from .runnable import Runnable
@@ -168,7 +168,7 @@ def describe(machine: Machine, sets: tuple = ()) -> dict:
         "unread": embed,
         "file_size": sum(stored.values()),
         "capacity": capacity,
-        "usable": None if capacity is None else max(0, capacity * hardware.doc.usable - (machine.memory.reserve or 0)),
+        "usable": None if capacity is None else max(0, allowed(capacity, hardware)),
         "tiers": _tiers(hardware),
         "network": None if network is None else (network.bandwidth, network.latency),
         "context": program.model.doc.context,
@@ -190,6 +190,11 @@ def describe(machine: Machine, sets: tuple = ()) -> dict:
         "handoff": program.machine is not None,
         "draft_prefill": program.also is None or program.also.node["prefill"],
     }
+
+
+def allowed(capacity, hardware: Spec):
+    """Bytes of a device's capacity (a number, or a formula of it) that a model may take."""
+    return capacity * hardware.doc.usable - (device_tier(hardware)[1].reserve or 0)
 
 
 def _stored(machine: Machine) -> dict[str, float]:

@@ -41,6 +41,21 @@ def fits(prediction) -> bool | None:
     return _fits(prediction, prediction.context + prediction.output, prediction.batch)
 
 
+def spare_bytes(prediction):
+    """Bytes left of what is stated of the device and of every lower tier in use, in the fullest of them; below 0 it does not fit.
+
+    Of numbers or of formulas. None where the device's capacity is unknown.
+    """
+    usable, tokens = prediction.decoder.meta["usable"], prediction.context + prediction.output
+    if usable is None:
+        return None
+    left = [usable - sum(device_lines(prediction, tokens, prediction.batch).values())]
+    for tier in lower_tiers(prediction, tokens).values():
+        if tier["capacity_bytes"] is not None:
+            left.append(tier["capacity_bytes"] - sum(tier.get(f"{part}_bytes", 0) for part in ("weights", "kv", "state", "workspace")))
+    return least(*left)
+
+
 def device_lines(prediction, tokens: int, batch: int) -> dict:
     """Named lines of the device tier, with `tokens` per sequence in the cache."""
     runnable = prediction.decoder

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..compile.graph.nodes import Graph, Node
 from ..compile.graph.read import Functions
-from .memory import device_lines, lower_tiers
+from .memory import device_lines, spare_bytes
 from .prediction import Prediction
 
 WORKLOAD = ("prompt", "output", "context", "batch")
@@ -110,15 +110,11 @@ def _total(p) -> Node:
 
 def _fits(p) -> Node:
     """1 where every tier holds what lies in it, 0 where one does not; without a stated capacity there is no answer."""
-    graph, usable = p.runnable.graph, p.decoder.meta["usable"]
-    if usable is None:
+    spare = spare_bytes(p)
+    if spare is None:
         raise NotImplementedError("whether it fits a machine of unknown capacity")
-    holds = graph.make("<=", _total(p), usable)
-    for tier in lower_tiers(p, p.context + p.output).values():
-        needed = tier["weights_bytes"] + tier["kv_bytes"] + tier["state_bytes"] + tier.get("workspace_bytes", 0)
-        if tier["capacity_bytes"] is not None:
-            holds = graph.make("and", holds, graph.make("<=", needed, tier["capacity_bytes"]))
-    return graph.where(holds, 1, 0)
+    graph = p.runnable.graph
+    return graph.where(graph.make(">=", spare, 0), 1, 0)
 
 
 def _regime(total):

@@ -20,6 +20,7 @@ PAGES = {
     "CONTRIBUTING.md": "project/contributing.md",
     "CHANGELOG.md": "project/changelog.md",
     "benchmarks/README.md": "project/benchmarks.md",
+    "examples/estimator/README.md": "project/estimator.md",
 }
 _LINK = re.compile(r"(\]\()([^)\s#:]+)((?:#[^)\s]*)?\))")
 _RULE = re.compile(r"(?<![\w\[*-])R(\d{1,2})\b(?![\w\]])")
