@@ -23,6 +23,7 @@ PAGES = {
     "examples/estimator/README.md": "project/estimator.md",
 }
 _LINK = re.compile(r"(\]\()([^)\s#:]+)((?:#[^)\s]*)?\))")
+_FILE = re.compile(r"\[([^\]\n]+)\]\(([^)\s#:]+)\)")
 _RULE = re.compile(r"(?<![\w\[*-])R(\d{1,2})\b(?![\w\]])")
 _KIND = re.compile(r"^#{2,3} (?:Fields of )?([a-z, `]+)$\n", re.M)
 _FENCED = re.compile(r"(^```.*?^```[ \t]*$)", re.M | re.S)
@@ -30,7 +31,10 @@ _CODE = re.compile(r"(^```.*?^```[ \t]*$|`[^`\n]*`)", re.M | re.S)
 
 
 def moved(text: str, folder: str, at: str) -> str:
-    """A page of `folder` (in the repository) as it reads at `at` (under the sources of the site): links changed, code left alone."""
+    """A page of `folder` (in the repository) as it reads at `at` (under the sources of the site): links changed, code left alone.
+
+    Links of examples to their sources, which have no pages, become plain text.
+    """
     from os.path import normpath, relpath
 
     def link(match: re.Match) -> str:
@@ -38,7 +42,11 @@ def moved(text: str, folder: str, at: str) -> str:
         place = PAGES.get(target, target.removeprefix("docs/") if target.startswith("docs/") else None)
         return match[0] if place is None else match[1] + relpath(place, str(Path(at).parent)) + match[3]
 
-    return "".join(part if i % 2 else _LINK.sub(link, part) for i, part in enumerate(_CODE.split(text)))
+    def file(match: re.Match) -> str:
+        there = ROOT / folder / match[2]
+        return match[1] if there.exists() and there.suffix != ".md" and folder.startswith("examples") else match[0]
+
+    return "".join(part if i % 2 else _LINK.sub(link, _FILE.sub(file, part)) for i, part in enumerate(_CODE.split(text)))
 
 
 def copies() -> dict[str, str]:
