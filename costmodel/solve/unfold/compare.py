@@ -127,7 +127,8 @@ def _why(line: form.ChangedLine, x: float | None, y: float | None) -> form.Bound
 
 def _given(a: Opened, b: Opened) -> list[form.GivenDifference]:
     """What was asked for differently: documents, techniques, workload, overrides."""
-    cases, found = (case_of(a), case_of(b)), list[form.GivenDifference]()
+    cases = (case_of(a), case_of(b))
+    found: list[form.GivenDifference] = []
     specs: dict[form.Document, Callable] = {
         "model": lambda m: m.program.model,
         "hardware": lambda m: m.hardware,
