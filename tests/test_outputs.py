@@ -236,9 +236,79 @@ def test_probes(machine):
     valid("probe", json.loads(probe(Wanted(fmt="json"), system=MACHINES[machine])))
 
 
-FREE = {"dims", "types", "flags", "skipped", "compute", "rates", "figures", "document"}
+EXPLAINED = {
+    "a formula": "8b tps --hw ddr5 --level 1",
+    "plain": "8b ttft --hw rtx4090",
+    "operators": "8b e2e --hw rtx4090 --level 3",
+    "a count": "tests/data/configs/gpt-oss-20b.json max_context --hw rtx4090",
+    "moe": "mixtral-8x7b tps.low --hw h100-sxm --batch 8 --level 3",
+    "mla": "deepseek-v3 tps --hw h100-sxm --devices 8 --level 3",
+    "state": "tests/data/configs/jamba-v0.1.json decode --hw mi300x --level 3",
+    "speculative": "8b tpot --hw rtx4090 -t speculative-decoding --level 3",
+    "disaggregation": "8b ttft --hw h100-sxm -t disaggregation:decode=a100-sxm-80gb --level 3",
+    "pipeline": "8b prefill.floor_s --hw h100-sxm -t pipeline-parallel:stages=4,micro=4 --batch 8 --level 3",
+    "host": "llama-3.3-70b memory --hw rtx4090 --gpu-layers 20 --level 3",
+    "a lower tier": "llama-3.3-70b memory.tiers.host.kv_bytes --hw rtx4090 --gpu-layers 20 --level 3",
+    "disk": "deepseek-v3 floor --hw ddr5 -t mmap:share=0.5 --level 3",
+    "chunks": "8b prefill --hw h100-sxm -t chunked-prefill:chunk=256 --prompt 4k --batch 4 --level 3",
+    "stored": "gpt-oss-120b stored_bytes --hw ddr5 --level 3",
+    "one token": "8b itl_mean --hw ddr5 --output 1",
+    "a name": "8b regime --hw ddr5 --level 3",
+    "a verdict": "llama-3.3-70b fits --hw rtx4090 --level 3",
+    "sets": "8b rule_of_thumb --hw ddr5 --set hw.memory.dram.bandwidth=180GB/s --level 3",
+    "expression": "8b tpot --hw ddr5 --symbolic --level 1",
+    "in latex": "8b kv --hw ddr5 --latex",
+}
+
+
+@pytest.mark.parametrize("args", EXPLAINED.values(), ids=EXPLAINED)
+def test_unfolded_figures(args):
+    if "--symbolic" in args or "--latex" in args:
+        pytest.importorskip("sympy")
+    data = output("explain", *args.split())
+    valid("unfolded-figure", data)
+    assert data["schema"] == "costmodel/unfolded-figure@1" and data["steps"][0]["value"] == data["value"]
+
+
+DIFFS = {
+    "the same": "8b@ddr5 8b",
+    "format": "8b@ddr5 +int4",
+    "model": "8b@h100-sxm mixtral-8x7b+batch=8",
+    "machine": "deepseek-v3@h100-sxm+devices=8 @mi300x",
+    "mla against gqa": "deepseek-v3@h100-sxm+devices=8 llama-3.3-70b",
+    "speculative": "8b@rtx4090 +speculative-decoding",
+    "disaggregation": "8b@h100-sxm +disaggregation:decode=a100-sxm-80gb",
+    "pipeline": "8b@h100-sxm+batch=8 +pipeline-parallel:stages=4,micro=4",
+    "host": "llama-3.3-70b@rtx4090 +kv-on-host",
+    "chunks": "8b@h100-sxm+prompt=4k +chunked-prefill:chunk=256",
+    "state": "8b@rtx4090 tests/data/configs/mamba-2.8b.json",
+    "sets": "8b@ddr5 +hw.memory.dram.bandwidth=180GB/s+engine=ideal",
+    "disk": "deepseek-v3@ddr5 +mmap:share=0.5",
+}
+
+
+@pytest.mark.parametrize("args", DIFFS.values(), ids=DIFFS)
+def test_diffs(args):
+    a, b = args.split()
+    data = output("diff", a, b, "--hw", a.rpartition("@")[2].partition("+")[0])
+    valid("diff", data)
+    assert data["schema"] == "costmodel/diff@1" and all(len(term["bills"]) == 2 for term in data["terms"])
+
+
+FREE = {"dims", "types", "flags", "skipped", "compute", "rates", "figures", "document", "streams", "seconds", "resources"}
 """Objects whose keys are names, not fields."""
-OPTIONAL = {"operators", "placement", "changes", "memory_ratio_range", "speed_ratio_range", "buffers", "in_sample"}
+OPTIONAL = {
+    "operators",
+    "placement",
+    "changes",
+    "memory_ratio_range",
+    "speed_ratio_range",
+    "buffers",
+    "in_sample",
+    "symbolic",
+    "latex",
+    "scaled",
+}
 
 
 def places(data, path=()):
@@ -247,14 +317,14 @@ def places(data, path=()):
         if not path or path[-1] not in FREE:
             yield path
         for key, value in data.items():
-            if key not in ("rates", "figures", "document", "workload"):
+            if isinstance(value, list) or key not in ("rates", "figures", "document", "workload"):
                 yield from places(value, (*path, key))
     elif isinstance(data, list) and data:
         yield from places(data[0], (*path, 0))
 
 
-def mutants(data):
-    """Copies of an output that are each wrong in one place, and what was done."""
+def mutants(data, needed=frozenset()):
+    """Copies of an output that are each wrong in one place, and what was done; `needed` are not optional here."""
     for path in places(data):
         if path and path[-1] in ("tiers", "title", "look", "label", "change"):
             continue
@@ -263,7 +333,7 @@ def mutants(data):
             at = reach(made, path)
             if change == "add":
                 at["surprise"] = 1
-            elif change in OPTIONAL | FREE:
+            elif change in OPTIONAL - needed or (change in FREE and not isinstance(at[change], list)):
                 continue
             else:
                 del at[change]
@@ -282,7 +352,13 @@ SAMPLES = {
     "check": ("check", "50", "--model", "8b", "--hw", "ddr5"),
     "inspect": ("inspect", "8b", "--context", "4k"),
     "list": ("list", "links"),
+    "unfolded-figure": ("explain", "8b", "decode", "--hw", "ddr5", "--level", "3"),
+    "unfolded-figure of a formula": ("explain", "8b", "rule_of_thumb", "--hw", "ddr5", "--level", "1"),
+    "unfolded-figure of bytes": ("explain", "8b", "bytes", "--hw", "ddr5", "--level", "3"),
+    "unfolded-figure of memory": ("explain", "8b", "kv", "--hw", "ddr5", "-t", "kv-int8", "--level", "3"),
+    "diff": ("diff", "8b@ddr5", "14b@rtx4090+int4+batch=8"),
 }
+"""Commands by the schema of what they print, and what it is of."""
 
 
 @pytest.mark.parametrize("name", [*SAMPLES, "probe", "evaluation"])
@@ -293,8 +369,13 @@ def test_an_altered_output_fails(name):
         data = output("evaluate", ROOT / "tests/data/measurements/llama-bench.json", "--hw", "rtx4090", "--model", "8b")
     else:
         data = output(*SAMPLES[name], code=1 if name == "check" else 0)
+    name = name.partition(" ")[0]
+    for group in data.get("operators", ()) if name == "unfolded-figure" else ():
+        del group["operators"][1:]  # one of each is altered anyway
     valid(name, data)
-    passed = [where for where, made in mutants(data) if VALIDATORS[name].is_valid(made)]
+    passed = [
+        where for where, made in mutants(data, {"operators"} if name == "unfolded-figure" else set()) if VALIDATORS[name].is_valid(made)
+    ]
     assert not passed, passed
 
 

@@ -33,9 +33,9 @@ def command(model, quantity, hardware, lang, level, symbolic, latex, fmt, **case
     warn_shadowed(model)
     figure = find(quantity)
     opened = Opened(setting_of(model, hardware, **case), library())
-    data = unfold(opened, figure, level)
+    data, shown = unfold(opened, figure, level), ""
     if symbolic or latex:
         from ..solve.unfold.symbolic import expression
 
-        data["symbolic"] = expression(opened, figure, latex)
-    click.echo(render(data, fmt, lang, opened.prediction.runnable.meta["titles"]))
+        data["symbolic"], shown = expression(opened, figure, latex)
+    click.echo(render(data, fmt, lang, opened.prediction.runnable.meta["titles"], shown))

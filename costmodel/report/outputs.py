@@ -19,6 +19,8 @@ OUTPUTS = {
     "matrix": ("costmodel.solve.shapes.study", "MatrixData", "matrix"),
     "check": ("costmodel.solve.shapes.check", "CheckData", "check"),
     "evaluation": ("costmodel.solve.shapes.evaluation", "EvaluationData", "evaluate"),
+    "unfolded-figure": ("costmodel.solve.shapes.unfold", "UnfoldedFigure", "explain"),
+    "diff": ("costmodel.solve.shapes.diff", "DiffData", "diff"),
     "inspect": ("costmodel.report.shapes", "InspectOutput", "inspect"),
     "list": ("costmodel.report.shapes", "ListOutput", "list"),
     "probe": ("costmodel.report.shapes", "ProbeData", "probe"),

@@ -8,20 +8,23 @@ from .sections import Sections, bill_rows, measure
 from .unfold_operators import operators_section
 from .unfold_words import WORDS
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..solve.shapes.unfold import Expression, FigureBill, Lang, NamedInput, Rewritten, StatedAt, Step, UnfoldedFigure
 
-def render(data: dict, fmt: str, lang: str = "en", titles: dict | None = None) -> str:
-    """The data of :func:`costmodel.solve.unfold.tree.unfold` in a format; `titles` of model and hardware by language."""
+
+def render(data: UnfoldedFigure, fmt: str, lang: Lang = "en", titles: dict | None = None, shown: str = "") -> str:
+    """The data of :func:`costmodel.solve.unfold.tree.unfold` in a format; `titles` of model and hardware by language, and its
+    expression in lines (`shown`)."""
     if fmt == "json":
         import json
 
-        if "symbolic" in data:
-            data["symbolic"].pop("shown")
         return json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False)
-    made = sections(data, WORDS[lang], lang, titles or {})
+    made = sections(data, WORDS[lang], lang, titles or {}, shown)
     return made.text() if fmt == "text" else made.markdown()
 
 
-def sections(data: dict, t: dict, lang: str, titles: dict) -> Sections:
+def sections(data: UnfoldedFigure, t: dict, lang: Lang, titles: dict, shown: str = "") -> Sections:
     """The report."""
     out = Sections()
     first = data["steps"][0]
@@ -33,16 +36,16 @@ def sections(data: dict, t: dict, lang: str, titles: dict) -> Sections:
             out.lines(f"{t[key]}: {', '.join(data[key])}")
     for step in data["steps"]:
         _step(out, step, t, lang)
-    if data.get("rewrites"):
+    if data["level"] != 1 and data["rewrites"]:
         _rewrites(out, data["rewrites"], t)
     if "symbolic" in data:
-        _symbolic(out, data["symbolic"], t)
-    if "operators" in data:
+        _symbolic(out, data["symbolic"], shown, t)
+    if data["level"] == 3:
         operators_section(out, data, t)
     return out
 
 
-def _step(out: Sections, step: dict, t: dict, lang: str) -> None:
+def _step(out: Sections, step: Step, t: dict, lang: Lang) -> None:
     """One figure of the chain: `path = formula = value`, the names of its formula, its bills."""
     value = measure(step["value"], step["unit"])
     formula = (
@@ -66,7 +69,7 @@ def _step(out: Sections, step: dict, t: dict, lang: str) -> None:
         bill_table(out, bill, step["unit"], t)
 
 
-def bill_table(out: Sections, bill: dict, unit: str, t: dict) -> None:
+def bill_table(out: Sections, bill: FigureBill, unit: str, t: dict) -> None:
     """A bill: lines, shares and the total."""
     named = [(t["lines"].get(line["name"], line["name"]), line["value"]) for line in bill["lines"]]
     rows, total = bill_rows(named, unit)
@@ -74,13 +77,13 @@ def bill_table(out: Sections, bill: dict, unit: str, t: dict) -> None:
     out.table([t["by"].get(bill["by"], bill["by"]), "", ""], table, (1, 2))
 
 
-def _input(item: dict, t: dict, lang: str) -> list[str]:
+def _input(item: NamedInput, t: dict, lang: Lang) -> list[str]:
     """A name of a formula: what it is, its value, where it comes from."""
     said = _origin(item["origin"], t) if item["origin"] else item["title"][lang] if item["title"] else ""
     return [item["name"], item["of"] if item["of"] != item["name"] else "", measure(item["value"], item["unit"]), said]
 
 
-def _origin(origin: dict, t: dict) -> str:
+def _origin(origin: StatedAt, t: dict) -> str:
     """`hw.memory.dram.bandwidth, specs/hardware/ddr5.yaml:7, derived`."""
     if not origin["where"]:
         return t["kinds"].get(origin["kind"], origin["kind"]) + (f": {origin['formula']}" if origin["formula"] else "")
@@ -89,7 +92,7 @@ def _origin(origin: dict, t: dict) -> str:
     return ", ".join(p for p in parts if p)
 
 
-def _rewrites(out: Sections, rewrites: list[dict], t: dict) -> None:
+def _rewrites(out: Sections, rewrites: list[Rewritten], t: dict) -> None:
     """What techniques did, the terms that one line of a document scales alike together."""
     merged: dict[tuple, list[str]] = {}
     for item in rewrites:
@@ -106,10 +109,10 @@ def _rewrites(out: Sections, rewrites: list[dict], t: dict) -> None:
     out.entries([t["rewrite"]], [["-", line[0]] for line in lines])
 
 
-def _symbolic(out: Sections, found: dict, t: dict) -> None:
+def _symbolic(out: Sections, found: Expression, shown: str, t: dict) -> None:
     """Expressions and what their symbols stand for."""
     out.heading(t["symbolic"], 3)
-    out.block(found.get("latex") or found["shown"])
+    out.block(found.get("latex") or shown)
     out.entries(
         [t["symbol"], t["value"], ""],
         [

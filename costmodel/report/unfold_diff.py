@@ -5,10 +5,17 @@ from __future__ import annotations
 from .sections import SCALES, Sections, measure, rounded
 from .unfold_words import WORDS
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from ..solve.shapes.diff import ChangedTime, ComparedCase, DiffData
+
 ALWAYS = ("tps.expected", "tpot_s.expected", "ttft_s.expected", "memory.total_bytes")
 
 
-def render(data: dict, fmt: str, lang: str = "en") -> str:
+def render(data: DiffData, fmt: str, lang: str = "en") -> str:
     """The data of :func:`costmodel.solve.unfold.compare.compare` in a format."""
     if fmt == "json":
         import json
@@ -18,11 +25,11 @@ def render(data: dict, fmt: str, lang: str = "en") -> str:
     return made.text() if fmt == "text" else made.markdown()
 
 
-def sections(data: dict, t: dict, lang: str) -> Sections:
+def sections(data: DiffData, t: dict, lang: str) -> Sections:
     """The report: the cases, the figures, where the seconds went, what differs."""
     out = Sections()
-    for name in "ab":
-        out.lines(f"{name.upper()}: {_case(data[name], t)}")
+    for name, case in (("A", data["a"]), ("B", data["b"])):
+        out.lines(f"{name}: {_case(case, t)}")
     if not data["given"]:
         out.lines(t["same"])
     moved = [f for f in data["figures"] if not _alike(f["a"], f["b"]) or f["figure"] in ALWAYS]
@@ -38,7 +45,7 @@ def sections(data: dict, t: dict, lang: str) -> Sections:
     return out
 
 
-def _case(case: dict, t: dict) -> str:
+def _case(case: ComparedCase, t: dict) -> str:
     w = t["workload"].format(**case["workload"])
     parts = [f"{case['model']} {t['on']} {case['hardware']}", f"{t['engine']} {case['engine']}", w]
     parts += [f"{t[key]}: {', '.join(case[key])}" for key in ("techniques", "sets") if case[key]]
@@ -55,7 +62,7 @@ def _ratio(value: float | None) -> str:
     return "" if value is None else f"{value:.3g}x"
 
 
-def _term(out: Sections, term: dict, t: dict) -> None:
+def _term(out: Sections, term: ChangedTime, t: dict) -> None:
     """The change of TPOT or TTFT: lines that sum to it, by what bounds operators and by role."""
     out.heading(f"{t['timed'][term['figure']]}: {measure(term['a'], 's')} -> {measure(term['b'], 's')}, {_signed(term['change'])}", 3)
     for bill in term["bills"]:
@@ -64,7 +71,7 @@ def _term(out: Sections, term: dict, t: dict) -> None:
         out.table(head, rows, tuple(range(1, len(head))))
 
 
-def _lines(lines: list[dict], t: dict, why: bool) -> list[list[str]]:
+def _lines(lines: Sequence[Mapping[str, Any]], t: dict, why: bool) -> list[list[str]]:
     """Rows of one unit whose printed columns sum to their printed totals."""
     size = max((max(abs(line["a"]), abs(line["b"])) for line in lines), default=0.0)
     step, unit = next(((s, u) for s, u in SCALES["s"] if size >= s * 0.9995), SCALES["s"][-1])
@@ -94,7 +101,7 @@ def _signed(value: float) -> str:
     return ("-" if value < 0 else "+") + measure(abs(value), "s")
 
 
-def _differences(out: Sections, data: dict, t: dict) -> None:
+def _differences(out: Sections, data: DiffData, t: dict) -> None:
     """Documents, dims, formats, rates and shares that differ, with their places."""
     given = [[t["what"].get(g["what"], g["what"]), _show(g["a"]), _show(g["b"]), _places(g["where"])] for g in data["given"]]
     dims = [[d["name"], _show(d["a"]), _show(d["b"]), _places(d["where"])] for d in data["dims"]]
@@ -114,7 +121,7 @@ def _show(value) -> str:
     return value if isinstance(value, str) else f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
 
 
-def _places(places: list[str]) -> str:
+def _places(places: tuple[str, str]) -> str:
     """`specs/a.yaml:3 / specs/b.yaml:4`."""
     found = list(dict.fromkeys(p for p in places if p))
     return " / ".join(found)

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from .sections import Sections, measure
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from ..solve.shapes.unfold import OperatorsLevel
+    from ..solve.shapes.unfolded_operator import Argument, Pass, Rate, UsedDim, UsedFormat
+
+    AnyOperator = Mapping[str, Any]
+
 UNITS = {"flops": "FLOP", "hops": ""}
 
 
-def operators_section(out: Sections, data: dict, t: dict) -> None:
+def operators_section(out: Sections, data: OperatorsLevel, t: dict) -> None:
     """Operators behind each bill, then what they name, once each."""
-    everything = []
+    everything: list[AnyOperator] = []
     for group in data["operators"]:
         out.heading(f"{t['operators']}: {group['figure']}", 3)
         for line in _passes(group["passes"], t):
@@ -23,7 +33,7 @@ def operators_section(out: Sections, data: dict, t: dict) -> None:
     _rates(out, data["rates"], t)
 
 
-def _passes(passes: list[dict], t: dict) -> list[str]:
+def _passes(passes: list[Pass], t: dict) -> list[str]:
     """`step 1 of 3: B 1, T 512, S 0, R 0`."""
     lines = []
     for item in passes:
@@ -36,7 +46,7 @@ def _passes(passes: list[dict], t: dict) -> list[str]:
     return lines
 
 
-def _operator(out: Sections, item: dict, t: dict) -> None:
+def _operator(out: Sections, item: AnyOperator, t: dict) -> None:
     """One operator: where it stands, its terms, its names, its time and what was rewritten."""
     repeat = "" if item["repeat_formula"] == "1" else f" = {item['repeat_formula']}"
     unit = "" if item["unit"] == "device" else f", {t['lines'].get(item['unit'], item['unit'])}"
@@ -65,7 +75,7 @@ def _operator(out: Sections, item: dict, t: dict) -> None:
         out.lines(f"{t['rewritten']} {rewrite['text']}, {rewrite['where']}", indent=4)
 
 
-def _same(argument: dict) -> str:
+def _same(argument: Argument) -> str:
     """The formula of an argument before its value, where it is more than the number."""
     return "" if argument["value"] == "none" or argument["formula"] == str(argument["value"]) else f"{argument['formula']} = "
 
@@ -76,7 +86,7 @@ def _number(value) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
 
 
-def _format(item: dict, t: dict) -> str:
+def _format(item: UsedFormat, t: dict) -> str:
     what = t["lines"].get(item["what"], item["what"])
     parts = [p for p in item["parts"] if p["format"] != item["format"] or len(item["parts"]) > 1]
     shares = [p["format"] if p["share"] == 1 else f"{p['share']:.3g} {p['format']}" for p in parts]
@@ -84,7 +94,7 @@ def _format(item: dict, t: dict) -> str:
     return f"{what} {item['format']}{mix} {item['bits']:.4g} {t['bits']}"
 
 
-def _dims(out: Sections, dims: list[dict], t: dict) -> None:
+def _dims(out: Sections, dims: list[UsedDim], t: dict) -> None:
     if not dims:
         return
     out.heading(t["dims"], 3)
@@ -100,7 +110,7 @@ def _dims(out: Sections, dims: list[dict], t: dict) -> None:
     out.entries([t["dims"], t["value"], ""], rows, (1,))
 
 
-def _formats(out: Sections, items: list[dict], t: dict) -> None:
+def _formats(out: Sections, items: Sequence[AnyOperator], t: dict) -> None:
     """Each number format once: bits, place, and where the model or technique chose it."""
     found: dict[tuple, list[str]] = {}
     for item in items:
@@ -127,7 +137,7 @@ def _formats(out: Sections, items: list[dict], t: dict) -> None:
     out.entries(["", t["formats_head"], t["bits"], ""], rows, (2,))
 
 
-def _efficiencies(out: Sections, items: list[dict], t: dict) -> None:
+def _efficiencies(out: Sections, items: Sequence[AnyOperator], t: dict) -> None:
     """Each formula of the engine once, with its coefficients and their places."""
     found: dict[tuple, tuple] = {}
     for item in items:
@@ -147,7 +157,7 @@ def _efficiencies(out: Sections, items: list[dict], t: dict) -> None:
             out.lines(f"{name} = {value:g}, {at}", indent=6)
 
 
-def _rates(out: Sections, rates: list[dict], t: dict) -> None:
+def _rates(out: Sections, rates: list[Rate], t: dict) -> None:
     out.heading(t["rates"], 3)
     several = len({r["hardware"] for r in rates}) > 1
     rows = []

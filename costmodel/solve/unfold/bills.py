@@ -9,11 +9,15 @@ from ...language.formula.fold import number
 from ..memory import memory_steps, scratch_parts
 from .opened import KINDS
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..shapes.unfold import By
+
 
 class Bill(NamedTuple):
     """Lines (name, amount) in groups: each group sums to the figure. `by` says what its names are: kind, role, resource, …"""
 
-    by: str
+    by: By
     lines: list[tuple[str, float]]
 
 
@@ -51,7 +55,8 @@ def seconds_bills(opened, phase: str) -> list[Bill]:
     by_kind = [(kind, s) for w in works for kind, s in w.seconds.items()]
     by_role = [(_role(w), sum(w.seconds.values())) for w in works]
     by_name = [(w.name, sum(w.seconds.values())) for w in works]
-    return [Bill(by, grouped(pairs) + beside) for by, pairs in (("bound", by_kind), ("role", by_role), ("operator", by_name))]
+    pairs: dict[By, list] = {"bound": by_kind, "role": by_role, "operator": by_name}
+    return [Bill(by, grouped(of) + beside) for by, of in pairs.items()]
 
 
 def beside_lines(opened, phase: str) -> list[tuple[str, float]]:

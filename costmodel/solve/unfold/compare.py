@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import log
-from typing import Any
 
 from ...language.formula import Num
 from ...language.formula.fold import number
@@ -14,7 +13,14 @@ from .opened import KINDS, Opened
 from .operators import labels, points, rate_detail, used_dims
 from .origins import place
 
-SCHEMA = "costmodel/diff@1"
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Literal
+
+    from ..shapes import diff as form
+    from ..shapes.unfolded_operator import Located
+
 SHOWN = (
     "tps.expected", "tps.ceiling", "tpot_s.expected", "ttft_s.expected", "e2e_s.expected", "system_tps", "decode.tokens_out",
     "decode.flops", "decode.bytes", "decode.bytes_by.weights", "decode.bytes_by.kv", "decode.bytes_by.state",
@@ -22,35 +28,44 @@ SHOWN = (
     "prefill.bytes", "prefill.link_bytes", "prefill.regime", "memory.total_bytes", "memory.weights_bytes", "memory.kv_bytes",
     "memory.state_bytes", "memory.workspace_bytes", "memory.draft_bytes", "memory.usable_bytes", "memory.fits",
 )  # fmt: skip
-TIMED = {"tpot_s.expected": "decode", "ttft_s.expected": "prefill"}
+TIMED: dict[form.Timed, str] = {"tpot_s.expected": "decode", "ttft_s.expected": "prefill"}
 
 
-def compare(a: Opened, b: Opened) -> dict[str, Any]:
+BILLS = ("bound", "role")
+WORKLOAD: tuple[form.WorkloadField, ...] = ("prompt", "output", "context", "batch", "devices")
+
+
+def compare(a: Opened, b: Opened) -> form.DiffData:
     """What differs between two cases, JSON-ready. Lines of `terms` sum to the change of their figure."""
-    return clean(
-        {
-            "schema": SCHEMA,
-            "a": case_of(a),
-            "b": case_of(b),
-            "figures": [_figure(a, b, path) for path in SHOWN if value_of(a, path) or value_of(b, path)],
-            "terms": [_terms(a, b, path) for path in TIMED],
-            "given": _given(a, b),
-            "dims": _dims(a, b),
-            "formats": _by_role(a, b, _formats),
-            "rates": _rates(a, b),
-            "shares": _by_role(a, b, _shares),
-        }
-    )
+    data: form.DiffData = {
+        "schema": "costmodel/diff@1",
+        "a": case_of(a),
+        "b": case_of(b),
+        "figures": [_figure(a, b, path) for path in SHOWN if value_of(a, path) or value_of(b, path)],
+        "terms": [_terms(a, b, path) for path in TIMED],
+        "given": _given(a, b),
+        "dims": _dims(a, b),
+        "formats": _by_role(a, b, _formats),
+        "rates": _rates(a, b),
+        "shares": _by_role(a, b, _shares),
+    }
+    return clean(data)
 
 
-def case_of(opened: Opened) -> dict:
+def case_of(opened: Opened) -> form.ComparedCase:
     """What a case is."""
     meta, p = opened.prediction.runnable.meta, opened.prediction
-    workload = {"prompt": p.prompt, "output": p.output, "context": p.context, "batch": p.plan[0], "devices": meta["devices"]}
-    return {k: meta[k] for k in ("model", "hardware", "engine", "techniques", "sets")} | {"workload": workload}
+    return {
+        "model": meta["model"],
+        "hardware": meta["hardware"],
+        "engine": meta["engine"],
+        "techniques": meta["techniques"],
+        "sets": meta["sets"],
+        "workload": {"prompt": p.prompt, "output": p.output, "context": p.context, "batch": p.plan[0], "devices": meta["devices"]},
+    }
 
 
-def _figure(a: Opened, b: Opened, path: str) -> dict:
+def _figure(a: Opened, b: Opened, path: str) -> form.ComparedFigure:
     """One figure of both, and what B is of A."""
     x, y = value_of(a, path), value_of(b, path)
     numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in (x, y))
@@ -58,18 +73,15 @@ def _figure(a: Opened, b: Opened, path: str) -> dict:
     return {"figure": path, "title": figure.title, "unit": figure.unit, "a": x, "b": y, "ratio": y / x if numbers and x else None}
 
 
-def _terms(a: Opened, b: Opened, path: str) -> dict:
+def _terms(a: Opened, b: Opened, path: form.Timed) -> form.ChangedTime:
     """Where the seconds of TPOT or TTFT went: by what bounds operators, and by role."""
     x, y = value_of(a, path), value_of(b, path)
     phase = TIMED[path]
     lines = [{bill.by: bill.lines for bill in _bills(o, phase)} for o in (a, b)]
     amounts = [_amounts(o, phase) for o in (a, b)]
-    bills = []
-    for by in ("bound", "role"):
-        merged = _merged(dict(lines[0][by]), dict(lines[1][by]))
-        if by == "bound":
-            merged = [line | _why(line, *(found.get(line["name"]) for found in amounts)) for line in merged]
-        bills.append({"by": by, "lines": merged})
+    bound, role = (_merged(dict(lines[0][by]), dict(lines[1][by])) for by in BILLS)
+    why = [_why(line, *(found.get(line["name"]) for found in amounts)) for line in bound]
+    bills: tuple[form.BoundBill, form.RoleBill] = {"by": "bound", "lines": why}, {"by": "role", "lines": role}
     return {"figure": path, "unit": "s", "a": x, "b": y, "change": y - x, "bills": bills}
 
 
@@ -82,10 +94,12 @@ def _bills(opened: Opened, phase: str):
         yield bill._replace(lines=grouped(lines + (beside if phase == "prefill" else [])))
 
 
-def _merged(a: dict, b: dict) -> list[dict]:
+def _merged(a: dict, b: dict) -> list[form.ChangedLine]:
     """Lines of both by name, the largest change first."""
     names = [*a, *(n for n in b if n not in a)]
-    lines = [{"name": n, "a": a.get(n, 0.0), "b": b.get(n, 0.0), "change": b.get(n, 0.0) - a.get(n, 0.0)} for n in names]
+    lines: list[form.ChangedLine] = [
+        {"name": n, "a": a.get(n, 0.0), "b": b.get(n, 0.0), "change": b.get(n, 0.0) - a.get(n, 0.0)} for n in names
+    ]
     return sorted(lines, key=lambda line: -abs(line["change"]))
 
 
@@ -101,42 +115,51 @@ def _amounts(opened: Opened, phase: str) -> dict[str, float]:
     return found
 
 
-def _why(line: dict, x: float | None, y: float | None) -> dict:
-    """The change of a line split into how much there is to do and how fast it goes (logarithmic mean, exact)."""
+def _why(line: form.ChangedLine, x: float | None, y: float | None) -> form.BoundLine:
+    """A line with its change split into how much there is to do and how fast it goes (logarithmic mean, exact)."""
     if not (x and y and line["a"] > 0 and line["b"] > 0):
-        return {"amount": [x, y], "by_amount": None, "by_rate": None}
+        return {**line, "amount": (x, y), "by_amount": None, "by_rate": None}
     ratio = line["b"] / line["a"]
     mean = line["change"] / log(ratio) if abs(ratio - 1) > 1e-9 else line["a"]
     by_amount = mean * log(y / x)
-    return {"amount": [x, y], "by_amount": by_amount, "by_rate": line["change"] - by_amount}
+    return {**line, "amount": (x, y), "by_amount": by_amount, "by_rate": line["change"] - by_amount}
 
 
-def _given(a: Opened, b: Opened) -> list[dict]:
+def _given(a: Opened, b: Opened) -> list[form.GivenDifference]:
     """What was asked for differently: documents, techniques, workload, overrides."""
-    cases, found = (case_of(a), case_of(b)), []
-    specs = {"model": lambda m: m.program.model, "hardware": lambda m: m.hardware, "engine": lambda m: m.engine}
+    cases = (case_of(a), case_of(b))
+    found: list[form.GivenDifference] = []
+    specs: dict[form.Document, Callable] = {
+        "model": lambda m: m.program.model,
+        "hardware": lambda m: m.hardware,
+        "engine": lambda m: m.engine,
+    }
     for what, spec in specs.items():
         if cases[0][what] != cases[1][what]:
-            where = [place(spec(o.machine).mark("name")) for o in (a, b)]
-            found.append({"what": what, "a": cases[0][what], "b": cases[1][what], "where": where})
-    for what in ("techniques", "sets"):
-        only = [[t for t in mine[what] if t not in other[what]] for mine, other in (cases, cases[::-1])]
+            first, second = (place(spec(o.machine).mark("name")) for o in (a, b))
+            found.append({"what": what, "a": cases[0][what], "b": cases[1][what], "where": (first, second)})
+    lists: tuple[Literal["techniques", "sets"], ...] = ("techniques", "sets")
+    for name in lists:
+        only = [[t for t in mine[name] if t not in other[name]] for mine, other in (cases, cases[::-1])]
         if any(only):
-            found.append({"what": what, "a": ", ".join(only[0]), "b": ", ".join(only[1]), "where": ["", ""]})
-    for what, value in cases[0]["workload"].items():
-        if value != cases[1]["workload"][what]:
-            found.append({"what": what, "a": value, "b": cases[1]["workload"][what], "where": ["", ""]})
+            found.append({"what": name, "a": ", ".join(only[0]), "b": ", ".join(only[1]), "where": ("", "")})
+    workloads = [case["workload"] for case in cases]
+    for field in WORKLOAD:
+        x, y = (workload[field] for workload in workloads)
+        if x != y:
+            found.append({"what": field, "a": x, "b": y, "where": ("", "")})
     return found
 
 
-def _dims(a: Opened, b: Opened) -> list[dict]:
+def _dims(a: Opened, b: Opened) -> list[form.Difference]:
     tables = [{d["name"]: d for d in used_dims([(o.machine, i.row) for i in o.machine.placed])} for o in (a, b)]
-    return _differing(tables, lambda d: d["value"])
+    return _differing(*tables)
 
 
-def _rates(a: Opened, b: Opened) -> list[dict]:
+def _rates(a: Opened, b: Opened) -> list[form.RateDifference]:
     tables = [{_named(o, m, k): rate_detail(m, k) for m in (o.machine, *o.others.values()) for k in m.rates} for o in (a, b)]
-    return _differing(tables, lambda d: d["value"], "unit")
+    units = {name: rate["unit"] for table in tables for name, rate in table.items()}
+    return [{**found, "unit": units[found["name"]]} for found in _differing(*tables)]
 
 
 def _named(opened: Opened, machine, key: str) -> str:
@@ -144,19 +167,18 @@ def _named(opened: Opened, machine, key: str) -> str:
     return key if machine.hardware.name == opened.machine.hardware.name else f"{machine.hardware.name} {key}"
 
 
-def _differing(tables: list[dict], value, *more: str) -> list[dict]:
-    """Entries of two tables whose values differ, with the places of both."""
-    found = []
-    for name in dict.fromkeys([*tables[0], *tables[1]]):
-        pair = [t.get(name) for t in tables]
-        values = [None if d is None else value(d) for d in pair]
-        if values[0] != values[1]:
-            rest = {m: next(d[m] for d in pair if d is not None) for m in more}
-            found.append({"name": name, "a": values[0], "b": values[1], "where": ["" if d is None else d["where"] for d in pair], **rest})
-    return sorted(found, key=lambda d: d["name"])
+def _differing(first: Mapping[str, Located], second: Mapping[str, Located]) -> list[form.Difference]:
+    """Entries of two tables whose values differ, by name, with the places of both."""
+    found: list[form.Difference] = []
+    for name in sorted(first.keys() | second.keys()):
+        a, b = first.get(name), second.get(name)
+        x, y = a and a["value"], b and b["value"]
+        if x != y:
+            found.append({"name": name, "a": x, "b": y, "where": (a["where"] if a else "", b["where"] if b else "")})
+    return found
 
 
-def _by_role(a: Opened, b: Opened, read) -> list[dict]:
+def _by_role(a: Opened, b: Opened, read) -> list[form.RoleDifference]:
     """What `read` says of each role of both cases, where it differs, roles that are alike together."""
     tables = [read(o) for o in (a, b)]
     groups: dict[tuple, list[str]] = {}

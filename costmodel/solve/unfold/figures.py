@@ -13,6 +13,10 @@ from ...language.yamlread import parse as read_yaml
 from ...language.yamlread import read_text
 from .values import read_value
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..shapes.unfold import FigureUnit, Titles
+
 SHORT = {
     "tps": "tps.expected", "ceiling": "tps.ceiling", "rule_of_thumb": "tps.rule_of_thumb", "tpot": "tpot_s.expected",
     "tpot_s": "tpot_s.expected", "itl": "tpot_s.expected", "ttft": "ttft_s.expected", "ttft_s": "ttft_s.expected",
@@ -31,13 +35,13 @@ class Figure(NamedTuple):
     """A figure: its path, unit, defining formula over the figures in `inputs` (or the kind of `bill` it sums), and its titles."""
 
     path: str
-    unit: str
+    unit: FigureUnit
     formula: Node | None
     text: str
     inputs: dict[str, str]
     bill: str
     rule: str
-    title: dict[str, str]
+    title: Titles
 
 
 @cache
@@ -55,7 +59,7 @@ def figures() -> dict[str, Figure]:
 def _figure(path: str, entry: dict, phase: str) -> Figure:
     inputs = {name: of.replace("{phase}", phase) for name, of in entry.get("with", {}).items()}
     text, label = entry.get("formula", ""), f"{phase}: " if phase else ""
-    title = {lang: label + entry[lang] for lang in ("en", "ko")}
+    title: Titles = {"en": label + entry["en"], "ko": label + entry["ko"]}
     return Figure(path, entry["unit"], parse(text) if text else None, text, inputs, entry.get("bill", ""), entry["rule"], title)
 
 
@@ -65,7 +69,7 @@ def find(quantity: str) -> Figure:
     path = SHORT.get(quantity, quantity)
     tier = re.fullmatch(r"memory\.tiers\.(host|disk|prefill machine)\.(\w{1,20})", path)
     if tier:
-        title = {"en": f"{tier[1]}: {tier[2]}", "ko": f"{tier[1]}: {tier[2]}"}
+        title: Titles = {"en": f"{tier[1]}: {tier[2]}", "ko": f"{tier[1]}: {tier[2]}"}
         return Figure(path, "B" if tier[2] != "fits" else "", None, "", {}, "tier", "R22", title)
     if path not in known:
         close = [p for p in known if _bare(p) == _bare(path)]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...compile.dims import JOIN, dim_mark, read_dims
 from ...compile.machine import TERM_NAMES, _special
 from ...compile.tuning import FALLBACK
@@ -15,46 +13,54 @@ from ..counts import FOREVER
 from .opened import Work
 from .origins import engine_origin, hardware_origin, place, rate_origin, stated
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..shapes import unfolded_operator as form
+
 SHOWN = {"f": "flops", "w": "weights", "k": "kv", "s": "state", "a": "activations", "l": "link", "h": "hops"}
 TERMS_OF = {
     "flops": "f", "bytes": "wksa", "bytes.weights": "w", "bytes.kv": "k", "bytes.state": "s", "bytes.activations": "a", "link": "lwk",
 }  # fmt: skip
 """Terms that a bill sums, by its kind; all that a step has where it is not here."""
+ELEMENTS: dict[form.What, str] = {"weights": "w_format", "kv": "kv_bytes", "state": "s_bytes", "activations": "a_bytes"}
+"""What has a number format, and the row's name for it, or for the bytes of an element."""
 
 
-def operator_detail(opened, work: Work, kind: str = "seconds") -> dict[str, Any]:
+def operator_detail(opened, work: Work, kind: str = "seconds") -> form.AmountOperator | form.TimedOperator:
     """What an operator's part in a bill of a kind follows from, as plain data."""
-    item, record = work.placed, work.record
-    row = item.row
+    item, machine = work.placed, work.part.machine
     keys = [key for key in TERMS_OF.get(kind, SHOWN) if item.terms[key] != Num(0)]
-    used = _used(row, [TERM_NAMES[key] for key in keys])
-    timed = kind not in TERMS_OF
-    found = _head(work.part.machine, item) | {"name": work.name, "times": work.part.times}
-    found["terms"] = [_term(work, key) for key in keys]
-    found |= _names(opened, work.part.machine, row, used)
-    if timed:
-        found |= {
-            "efficiencies": _efficiencies(work),
-            "rates": _rates(work),
-            "streams": dict(item.streams),
-            "seconds": {k: v for k, v in work.seconds.items() if v},
-            "expected_s": sum(work.seconds.values()),
-            "floor_s": work.part.times * record.floor_s,
-            "bound": record.expected_by,
-        }
-    return found
+    named = _names(opened, machine, item.row, _used(item.row, [TERM_NAMES[key] for key in keys]))
+    terms = [_term(work, key) for key in keys]
+    found: form.AmountOperator = {**_head(item), "name": work.name, "times": work.part.times, "terms": terms, **named}
+    return _timed(work, found) if kind not in TERMS_OF else found
 
 
-def memory_detail(opened, machine, item, kind: str, value: float) -> dict[str, Any]:
+def _timed(work: Work, found: form.AmountOperator) -> form.TimedOperator:
+    """With the time that an operator takes, and what it follows from."""
+    return {
+        **found,
+        "efficiencies": _efficiencies(work),
+        "rates": _rates(work),
+        "streams": dict(work.placed.streams),
+        "seconds": {k: v for k, v in work.seconds.items() if v},
+        "expected_s": sum(work.seconds.values()),
+        "floor_s": work.part.times * work.record.floor_s,
+        "bound": work.record.expected_by,
+    }
+
+
+def memory_detail(opened, machine, item, kind: str, value: float) -> form.MemoryOperator:
     """What an operator's part in a bill of memory follows from: `stored` (weights), `held.kv`, `held.state`."""
     name = "stored" if kind.startswith("stored") else kind.replace("held.", "holds.")
     node = item.row.terms[name]
-    term = {"term": name, "formula": text(node), "where": place(_term_mark(item.row, name)), "value": value}
+    term: form.Stored = {"term": name, "formula": text(node), "where": place(_term_mark(item.row, name)), "value": value}
     label = f"{item.row.block}.{item.row.name}" + (" (host)" if item.unit == "host" else "")
-    return _head(machine, item) | {"name": label, "times": 1, "terms": [term]} | _names(opened, machine, item.row, _used(item.row, [name]))
+    named = _names(opened, machine, item.row, _used(item.row, [name]))
+    return {**_head(item), "name": label, "times": 1, "terms": [term], **named}
 
 
-def _head(machine, item) -> dict:
+def _head(item) -> form.RowHead:
     row = item.row
     return {
         "role": row.role,
@@ -67,7 +73,7 @@ def _head(machine, item) -> dict:
     }
 
 
-def _names(opened, machine, row, used: set) -> dict:
+def _names(opened, machine, row, used: set) -> form.RowNames:
     return {
         "arguments": _arguments(machine, row, used),
         "helpers": [{"name": n, "formula": text(v), "where": place(row.origin.mark("let", n))} for n, v in row.let.items() if n in used],
@@ -79,8 +85,7 @@ def _names(opened, machine, row, used: set) -> dict:
 
 def touching(row, used: set) -> list[tuple]:
     """The rewrites of a row, less changes of formats that it does not use."""
-    symbols = {"weights": "w_format", "kv": "kv_bytes", "activations": "a_bytes", "state": "s_bytes"}
-    idle = tuple(f"{what} format " for what, symbol in symbols.items() if symbol not in used)
+    idle = tuple(f"{what} format " for what, symbol in ELEMENTS.items() if symbol not in used)
     return [(said, mark) for said, mark in row.history if not said.startswith(idle)]
 
 
@@ -98,7 +103,7 @@ def points(part) -> list[dict]:
     return found
 
 
-def _term(work: Work, key: str) -> dict:
+def _term(work: Work, key: str) -> form.Term:
     """One term: its formula as rewritten, the same over the workload alone, its place, and its total over all steps and repeats."""
     row, name = work.placed.row, TERM_NAMES[key]
     by_kind = work.record.bytes_by.to_dict()
@@ -142,7 +147,7 @@ def _meaning(row, name: str) -> Node:
     return Name(default) if isinstance(default, str) else Name(name)
 
 
-def _arguments(machine, row, used: set) -> list[dict]:
+def _arguments(machine, row, used: set) -> list[form.Argument]:
     known = {**machine.program.dims, **machine.device_flags}
     values = {name: row.resolve_arg(name, known) for name in row.args if name in used}
     return [{"name": n, "formula": text(row.args[n]), "value": _plain(v)} for n, v in values.items()]
@@ -153,7 +158,7 @@ def _plain(value: Node):
     return text(value) if not isinstance(value, Num) else "none" if value.value >= FOREVER else value.value
 
 
-def _symbols(machine, row, used: set) -> list[dict]:
+def _symbols(machine, row, used: set) -> list[form.RowSymbol]:
     """Row symbols that terms use (bytes per weight, per KV element, …) and their values."""
     known = {**machine.program.dims, **machine.device_flags}
     values = {name: row.resolve_arg(name, known) for name in sorted(used & SYMBOLS.keys())}
@@ -165,16 +170,16 @@ def labels(row) -> tuple:
     return () if row.width is None else row.width.labels
 
 
-def used_dims(rows: list[tuple]) -> list[dict]:
+def used_dims(rows: list[tuple]) -> list[form.UsedDim]:
     """The dims that rows, as (machine, row), use, with value, formula and place; a technique's where one gives it."""
-    found: dict[tuple, dict] = {}
+    found: dict[tuple, form.UsedDim] = {}
     for machine, row in rows:
         for name in (all_used(row) | names(row.repeat)) & machine.program.dims.keys():
             _add_dim(found, machine.program, name)
     return sorted(found.values(), key=lambda d: (d["model"], d["name"]))
 
 
-def _add_dim(found: dict, program, name: str) -> None:
+def _add_dim(found: dict[tuple, form.UsedDim], program, name: str) -> None:
     if (program.model.name, name) in found:
         return
     node = program.formulas[name]
@@ -206,19 +211,27 @@ def _dim_rewrites(program, name: str):
                     yield step.use.text(), mark_of(step, verb, key)
 
 
-def _formats(opened, machine, row, used: set) -> list[dict]:
+def _formats(opened, machine, row, used: set) -> list[form.UsedFormat]:
     """Number formats of weights, KV, state and activations that an operator uses: document, bits, and the mix of weights."""
-    found = []
-    for what, symbol in (("weights", "w_format"), ("kv", "kv_bytes"), ("state", "s_bytes"), ("activations", "a_bytes")):
-        if symbol in used:
-            name, mark, factor = row.formats[what]
-            chosen = place(mark) if mark else stated(machine.program.base, what, "format") or stated(machine.program.base, what)
-            parts = [{"format": n, "share": s} for n, s in row.width.parts] if what == "weights" else [{"format": name, "share": 1}]
-            entry = {"what": what, "format": name, "bits": 8 * number(row.symbols[symbol]), "where": _format_place(opened, name, row.role)}
-            size = stated(machine.program.base, "weights", "size") if what == "weights" and mark is None and factor != 1 else ""
-            entry |= {"scaled": size} if size else {}
-            found.append(entry | {"parts": [p | _part_detail(opened, p["format"]) for p in parts], "factor": factor, "chosen": chosen})
-    return found
+    return [_used_format(opened, machine, row, what, symbol) for what, symbol in ELEMENTS.items() if symbol in used]
+
+
+def _used_format(opened, machine, row, what: form.What, symbol: str) -> form.UsedFormat:
+    """One of them; `symbol` is the row's name for the bytes of an element."""
+    name, mark, factor = row.formats[what]
+    base = machine.program.base
+    size = stated(base, "weights", "size") if what == "weights" and mark is None and factor != 1 else ""
+    scaled: form.Scaled = {"scaled": size} if size else {}
+    return {
+        "what": what,
+        "format": name,
+        "bits": 8 * number(row.symbols[symbol]),
+        "where": _format_place(opened, name, row.role),
+        **scaled,
+        "parts": [_part(opened, n, s) for n, s in (row.width.parts if what == "weights" else ((name, 1),))],
+        "factor": factor,
+        "chosen": place(mark) if mark else stated(base, what, "format") or stated(base, what),
+    }
 
 
 def _format_place(opened, name: str, role: str) -> str:
@@ -229,18 +242,19 @@ def _format_place(opened, name: str, role: str) -> str:
     return place(spec.mark("size") if key is None else spec.mark(field, key))
 
 
-def _part_detail(opened, name: str) -> dict:
-    """Bits per weight of a block format, and where they stand; nothing of what a model states in bytes."""
-    if name[:1].isdigit():
-        return {}
-    spec = opened.library.load("format", name)
-    return {} if not spec.doc.block else {"bits": 8 * spec.doc.size / spec.doc.block, "where": place(spec.mark("size"))}
+def _part(opened, name: str, share: float) -> form.FormatPart | form.BlockPart:
+    """A format of a mix; of a block format the bits per weight, and where they stand: nothing of what a model states in bytes."""
+    part: form.FormatPart = {"format": name, "share": share}
+    spec = None if name[:1].isdigit() else opened.library.load("format", name)
+    if spec is None or not spec.doc.block:
+        return part
+    return {**part, "bits": 8 * spec.doc.size / spec.doc.block, "where": place(spec.mark("size"))}
 
 
-def _efficiencies(work: Work) -> list[dict]:
+def _efficiencies(work: Work) -> list[form.Efficiency]:
     """Share of each rate that the engine reaches on this operator: formula and place, coefficients and places, value."""
     item, machine = work.placed, work.part.machine
-    terms = {"f": "compute", "w": "weights", "k": "kv", "s": "state", "a": "activations", "l": "link"}
+    terms: dict[str, form.Field] = {"f": "compute", "w": "weights", "k": "kv", "s": "state", "a": "activations", "l": "link"}
     wanted = [field for key, field in terms.items() if item.terms[key] != Num(0)] + (["host"] if item.streams else [])
     if item.row.link != "peer" and "link" in wanted:
         wanted[wanted.index("link")] = "host"
@@ -248,12 +262,12 @@ def _efficiencies(work: Work) -> list[dict]:
     return [_efficiency(work, machine.tuning(item.unit), field, M) for field in dict.fromkeys(wanted)]
 
 
-def _efficiency(work: Work, tuning, field: str, M) -> dict:
+def _efficiency(work: Work, tuning, field: form.Field, M) -> form.Efficiency:
     item, machine, formats = work.placed, work.part.machine, labels(work.placed.row)
     node = item.eff[field]
     value = node.value if isinstance(node, Num) else max(1e-6, number(node, {"M": M}))
     name = _special(field, item.row, item.row.terms["params"] != Num(0))
-    entry: dict[str, Any] = {
+    entry: form.Efficiency = {
         "of": field,
         "setting": name,
         "value": min(1.0, value),
@@ -267,7 +281,7 @@ def _efficiency(work: Work, tuning, field: str, M) -> dict:
     own = next((n for n in (name, FALLBACK.get(name, name)) if n in tuning.own), None)
     if own is not None:
         found = hardware_origin(machine, "efficiency", own)
-        return entry | {"where": found.where, "kind": found.kind}
+        return {**entry, "where": found.where, "kind": found.kind}
     path, formula = tuning.found("efficiency", name, formats)
     if formula is None and name in FALLBACK:
         path, formula = tuning.found("efficiency", FALLBACK[name], formats)
@@ -275,11 +289,13 @@ def _efficiency(work: Work, tuning, field: str, M) -> dict:
         return entry
     found = engine_origin(machine, *path)
     given = [(n, *tuning.coefficient(n, formats)) for n in sorted(names(formula) - BOUNDS.keys())]
-    listed = [{"name": n, "value": c.value, "where": place(tuning.engine.mark(*at))} for n, at, c in given if c is not None]
-    return entry | {"formula": text(formula), "where": found.where, "kind": found.kind, "coefficients": listed}
+    listed: list[form.Coefficient] = [
+        {"name": n, "value": c.value, "where": place(tuning.engine.mark(*at))} for n, at, c in given if c is not None
+    ]
+    return {**entry, "formula": text(formula), "where": found.where, "kind": found.kind, "coefficients": listed}
 
 
-def _rates(work: Work) -> list[dict]:
+def _rates(work: Work) -> list[form.Rate]:
     """The machine's rates that the operator runs at."""
     item, machine = work.placed, work.part.machine
     host = item.unit == "host"
@@ -291,10 +307,10 @@ def _rates(work: Work) -> list[dict]:
     return [rate_detail(machine, key) for key in dict.fromkeys(wanted)]
 
 
-def rate_detail(machine, key: str) -> dict:
+def rate_detail(machine, key: str) -> form.Rate:
     """One rate: name, value, unit, path, place and source."""
     found = rate_origin(machine, key)
-    unit = "s" if key.endswith("_latency") else "FLOP/s" if "pk_" in key else "B/s"
+    unit: form.RateUnit = "s" if key.endswith("_latency") else "FLOP/s" if "pk_" in key else "B/s"
     return {
         "name": key,
         "value": machine.rates[key],

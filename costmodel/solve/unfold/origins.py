@@ -8,15 +8,24 @@ from ...folders import data_root
 from ...language.formula.write import text
 from ...language.problem import clean
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..shapes.unfold import StatedAt
+    from ..shapes.unfolded_operator import OriginKind
+
 
 class Origin(NamedTuple):
     """A value's `path` in its document, `where` (file:line), the `kind` of its source, what the source says, and the formula if any."""
 
     path: str
     where: str
-    kind: str = ""
+    kind: OriginKind = ""
     ref: str = ""
     formula: str = ""
+
+    def data(self) -> StatedAt:
+        """The same, JSON-ready."""
+        return {"path": self.path, "where": self.where, "kind": self.kind, "ref": self.ref, "formula": self.formula}
 
 
 def place(mark) -> str:

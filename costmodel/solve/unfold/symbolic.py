@@ -16,11 +16,16 @@ from .operators import rate_detail
 from .origins import engine_origin, leaf_origin
 from .symbols import Symbols, inert_max, printed
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..shapes.unfold import Expression
+
 _KINDS = {"bytes": "wksa", "bytes.weights": "w", "bytes.kv": "k", "bytes.state": "s", "bytes.activations": "a", "flops": "f"}
 
 
-def expression(opened, figure: Figure, latex: bool = False) -> dict[str, Any]:
-    """The figure's expression as `text` (sympy's own, with an inert `max`) and on request `latex`, and its symbols with values.
+def expression(opened, figure: Figure, latex: bool = False) -> tuple[Expression, str]:
+    """The figure's expression as `text` (sympy's own, with an inert `max`) and on request `latex`, and its symbols with values;
+    the text again, in lines.
 
     Raises :class:`SpecError` where it has none.
     """
@@ -30,10 +35,10 @@ def expression(opened, figure: Figure, latex: bool = False) -> dict[str, Any]:
     found = _expression(opened, figure, symbols)
     used = {s.name for s in found.free_symbols}
     listed = [entry for entry in symbols.listed() if entry["name"] in used]
-    result: dict[str, Any] = {"text": sympy.sstr(found), "shown": printed(found), "symbols": listed}
+    result: Expression = {"text": sympy.sstr(found), "symbols": listed}
     if latex:
         result["latex"] = sympy.latex(found)
-    return result
+    return result, printed(found)
 
 
 def sympy_of(opened, figure: Figure):

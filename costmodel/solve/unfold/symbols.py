@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 from ...compile.dims import dim_mark
 from ...language.formula import Name, Node, Num, names
 from ...language.formula.lens import symbol
 from .origins import place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..shapes.unfold import ExpressionSymbol
 
 _FORMATS = {"w_format": "weights", "kv_bytes": "kv", "a_bytes": "activations", "s_bytes": "state"}
 
@@ -63,7 +66,7 @@ class Symbols:
     """Makes symbols and remembers what they stand for; two values of one name get two names."""
 
     def __init__(self):
-        self.known: dict[str, dict[str, Any]] = {}
+        self.known: dict[str, ExpressionSymbol] = {}
 
     def add(self, name: str, value, meaning: str, where: str, of: str = ""):
         """The symbol of a name and value; another one, named after `of` or numbered, where the name has another value."""
@@ -85,7 +88,7 @@ class Symbols:
         """The value of a symbol."""
         return self.known[name]["value"]
 
-    def listed(self) -> list[dict]:
+    def listed(self) -> list[ExpressionSymbol]:
         """Every symbol, by name."""
         return [self.known[name] for name in sorted(self.known)]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from ...language.formula.write import text
 from ...language.problem import problem
@@ -14,23 +13,37 @@ from .figures import Figure, figures, value_of
 from .operators import all_used, memory_detail, operator_detail, rate_detail, touching, used_dims
 from .origins import leaf_origin, place
 
-SCHEMA = "costmodel/unfolded-figure@1"
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..shapes import unfold as form
+    from ..shapes.unfolded_operator import Group, Pass, Rate
 
 
-def unfold(opened, figure: Figure, level: int = 3) -> dict[str, Any]:
+def unfold(opened, figure: Figure, level: int = 3) -> form.UnfoldedFigure:
     """The explanation of a figure down to a level (1: its formula, 2: the terms below, 3: every operator), JSON-ready.
 
     Raises :class:`SpecError` where the case has no such figure.
     """
-    meta, p = opened.prediction.runnable.meta, opened.prediction
     known = {**figures(), figure.path: figure}
     try:
         value = value_of(opened, figure.path)
     except (KeyError, AttributeError):
         raise problem(f"this case has no `{figure.path}`", help="lower tiers are there where something is placed in them") from None
-    steps = list(_steps(opened, figure, level).values())
-    data = {
-        "schema": SCHEMA,
+    head, steps = _head(opened, figure, value), list(_steps(opened, figure, level).values())
+    data: form.UnfoldedFigure = {**head, "level": 1, "steps": steps}
+    if level > 1:
+        told = rewrites(opened, {known[s["figure"]].bill for s in steps if s["bills"]})
+        data = {**head, "level": 2, "steps": steps, "rewrites": told}
+        if level > 2:
+            data = {**head, "level": 3, "steps": steps, "rewrites": told, **_operators(opened, steps)}
+    return clean(data)
+
+
+def _head(opened, figure: Figure, value) -> form.FigureHead:
+    """What is unfolded, and of which case."""
+    meta, p = opened.prediction.runnable.meta, opened.prediction
+    return {
+        "schema": "costmodel/unfolded-figure@1",
         "figure": figure.path,
         "value": value,
         "unit": figure.unit,
@@ -40,17 +53,10 @@ def unfold(opened, figure: Figure, level: int = 3) -> dict[str, Any]:
         "techniques": meta["techniques"],
         "sets": meta["sets"],
         "workload": {"prompt": p.prompt, "output": p.output, "context": p.context, "batch": p.plan[0], "devices": meta["devices"]},
-        "level": level,
-        "steps": steps,
     }
-    if level > 1:
-        data["rewrites"] = rewrites(opened, {known[s["figure"]].bill for s in steps if s["bills"]})
-    if level > 2:
-        data |= _operators(opened, steps)
-    return clean(data)
 
 
-def _steps(opened, figure: Figure, level: int, found: dict | None = None) -> dict[str, dict]:
+def _steps(opened, figure: Figure, level: int, found: dict[str, form.Step] | None = None) -> dict[str, form.Step]:
     """The figure and, below level 1, those that it follows from: by path, in the order of reading."""
     found = {} if found is None else found
     if figure.path in found:
@@ -66,7 +72,7 @@ def _steps(opened, figure: Figure, level: int, found: dict | None = None) -> dic
         "rule": figure.rule,
         "formula": figure.text,
         "inputs": inputs,
-        "origin": None if origin is None else origin._asdict(),
+        "origin": None if origin is None else origin.data(),
         "bills": _bills(opened, figure) if level > 1 or not figure.inputs else [],
         **_special_lines(opened, figure),
     }
@@ -77,27 +83,27 @@ def _steps(opened, figure: Figure, level: int, found: dict | None = None) -> dic
     return found
 
 
-def _input(opened, name: str, path: str) -> dict:
+def _input(opened, name: str, path: str) -> form.NamedInput:
     """A name of a formula: its value, and the figure that it is or the place that it comes from."""
     unit = figures()[path].unit if path in figures() else UNITS.get(path, "")
     origin = leaf_origin(opened, path)
     title = figures()[path].title if path in figures() else None
-    given = None if origin is None else origin._asdict()
+    given = None if origin is None else origin.data()
     return {"name": name, "of": path, "value": value_of(opened, path), "unit": unit, "title": title, "origin": given}
 
 
-UNITS = {
+UNITS: dict[str, form.FigureUnit] = {
     "decoder.bandwidth": "B/s", "network.bandwidth": "B/s", "network.latency": "s", "output": "tok", "prompt": "tok", "context": "tok",
     "batch": "seq", "reserve": "B",
 }  # fmt: skip
 
 
-def _bills(opened, figure: Figure) -> list[dict]:
+def _bills(opened, figure: Figure) -> list[form.FigureBill]:
     bills = bills_of(opened, figure)
     return [{"by": b.by, "lines": [{"name": n, "value": v} for n, v in b.lines]} for b in bills if b.lines]
 
 
-def _special_lines(opened, figure: Figure) -> dict:
+def _special_lines(opened, figure: Figure) -> form.Special:
     """What a figure that is neither a formula nor a bill follows from."""
     head, _, tail = figure.path.partition(".")
     if tail == "floor_s" and head != "ttft_s" and figure.bill:
@@ -107,7 +113,7 @@ def _special_lines(opened, figure: Figure) -> dict:
     if figure.path == "decoding_s" and opened.prediction.output > 1:
         p = opened.prediction
         last = p.context + p.output - 2
-        ends = [{"context": c, "value": p.decode_step(c)[8] / p.tokens_out} for c in (p.context, last)]
+        ends: list[form.StepTime] = [{"context": c, "value": p.decode_step(c)[8] / p.tokens_out} for c in (p.context, last)]
         return {"tokens": p.output - 1, "ends": ends}
     return {}
 
@@ -129,10 +135,10 @@ def _concerns(said: str, kinds: set) -> bool:
     return any(term.startswith((timed | own | held).get(kind, (kind,))) for kind in kinds)
 
 
-def rewrites(opened, kinds: set) -> list[dict]:
+def rewrites(opened, kinds: set) -> list[form.Rewritten]:
     """What techniques did to what bills of these kinds sum: each rewrite once, with its place and the operators that it touched;
     dims and fields of the schedule."""
-    found: dict[tuple, dict] = {}
+    found: dict[tuple, form.Rewritten] = {}
 
     def add(said: str, where: str, operator: str = "") -> None:
         entry = found.setdefault((said, where), {"text": said, "where": where, "operators": []})
@@ -162,9 +168,9 @@ def _rows(machine) -> list[tuple]:
     return [(machine, item.row) for item in machine.placed]
 
 
-def _operators(opened, steps: list[dict]) -> dict:
+def _operators(opened, steps: list[form.Step]) -> form.Behind:
     """The operators behind every bill of the steps, with the dims and rates that they use."""
-    found: list[dict] = []
+    found: list[form.FigureOperators] = []
     rows: list[tuple] = []
     for step in steps:
         kind = figures()[step["figure"]].bill if step["figure"] in figures() else ""
@@ -172,7 +178,7 @@ def _operators(opened, steps: list[dict]) -> dict:
         amounts = {line["name"]: line["value"] for bill in step["bills"] if bill["by"] == "operator" for line in bill["lines"]}
         if head in opened.parts and kind:
             works = [w for w in opened.works(head) if w.name in amounts or kind == "floor"]
-            listed = [operator_detail(opened, w, kind) for w in works]
+            listed: form.Listed = [operator_detail(opened, w, kind) for w in works]
             rows += [(w.part.machine, w.placed.row) for w in works]
         elif kind.startswith(("held.", "stored")):
             machine = opened.machine if kind == "stored.all" else opened.decoder
@@ -193,19 +199,19 @@ def _amount(item, kind: str, amounts: dict) -> float:
     return sum(item.stored.values()) if kind == "stored.all" else item.stored.get("device", 0.0)
 
 
-def _passes(opened, phase: str) -> list[dict]:
+def _passes(opened, phase: str) -> list[Pass]:
     """Groups of the steps of a phase; of many steps the first and the last."""
-    found = []
+    found: list[Pass] = []
     for part in opened.parts[phase]:
         for at in sorted({0, len(part.steps) - 1}):
-            groups = [dict(zip("BTSR", group, strict=True)) for group in part.steps[at]]
-            counts = {"steps": len(part.steps), "passes": len(part.passes)}
-            found.append({"part": part.name, "times": part.times, "step": at + 1, **counts, "groups": groups})
+            groups: list[Group] = [{"B": B, "T": T, "S": S, "R": R} for B, T, S, R in part.steps[at]]
+            steps, passes = len(part.steps), len(part.passes)
+            found.append({"part": part.name, "times": part.times, "step": at + 1, "steps": steps, "passes": passes, "groups": groups})
     return found
 
 
-def _all_rates(opened) -> list[dict]:
-    found: dict[tuple, dict] = {}
+def _all_rates(opened) -> list[Rate]:
+    found: dict[tuple, Rate] = {}
     for machine in (opened.machine, *opened.others.values()):
         for key in machine.rates:
             detail = rate_detail(machine, key)
