@@ -112,6 +112,32 @@ def shared(command):
     return placement(command)
 
 
+def axes(command):
+    """Options of the commands that take a study: in its place, the axes of a grid."""
+    for option in reversed(
+        [
+            click.option("--model", "models", multiple=True, help="Models of an ad-hoc grid (or instead of the study's)."),
+            click.option("--hw", "hardware", multiple=True, help="Machines of the grid."),
+            click.option("--engine", "engines", multiple=True, help="Engines of the grid (default: each machine's)."),
+            click.option(
+                "--technique",
+                "-t",
+                "techniques",
+                multiple=True,
+                help="Techniques of the grid, one cell each; `none` for the plain model, `a+b` together.",
+            ),
+            click.option("--prompt", "prompts", type=Size(), multiple=True),
+            click.option("--context", "contexts", type=Size(0), multiple=True),
+            click.option("--batch", "batches", type=Size(), multiple=True),
+            click.option("--devices", type=Size(), multiple=True),
+            click.option("--output", type=Size(), help="Output tokens of every cell."),
+            click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Override in every cell, as for predict."),
+        ]
+    ):
+        command = option(command)
+    return command
+
+
 def measured(command):
     """Options of the commands that read measurements."""
     kinds = ["single", "batched", "multi", "aggregate", "all"]

@@ -3,6 +3,7 @@
 FILES = {
     "predict": "predict",
     "matrix": "matrix",
+    "report": "report",
     "check": "check",
     "list": "list_",
     "validate": "validate",

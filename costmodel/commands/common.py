@@ -49,6 +49,18 @@ def setting_of(model, hardware, techniques, engine, sets, **case):
     return Setting(model, hardware, engine, techniques, workload, sets)
 
 
+def study_of(library, study, given):
+    """(study, its loaded document) of a name or path, or of the options of `axes` and `placement`."""
+    from ..solve.grid import Axes, ad_hoc
+    from ..solve.where import placed
+
+    where = {k: given.pop(k) for k in ("gpu_layers", "cpu_moe", "all_cpu_moe", "kv_host", "links")}
+    more, given["sets"] = placed((), given["sets"], **where)
+    if more:
+        given["techniques"] = tuple("+".join((*t.split("+"), *more)) for t in given["techniques"] or ("none",))
+    return ad_hoc(library, study, Axes(**given))
+
+
 def warn_shadowed(model: str) -> None:
     """Say so where a name that is known is also that of a file or folder here."""
     import os

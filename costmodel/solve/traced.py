@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..compile.graph import Functions, Graph, Node
 from .memory import device_lines, lower_tiers
 from .prediction import Prediction
+from .record import attainable, ridge_of
 
 WORKLOAD = ("prompt", "output", "context", "batch")
 
@@ -143,6 +144,9 @@ FIGURES = {
             "flops": lambda t: t[0],
             "bytes": _bytes,
             "intensity": lambda t: t[0] / _bytes(t),
+            "ridge": lambda t: ridge_of(t[0], _bytes(t) - t[6], t[9], t[10]),
+            "attainable_flops": lambda t: attainable(t[0], t[9], t[10]),
+            "link_bytes": lambda t: t[5] + t[6],
             "bytes_by.weights": lambda t: t[1],
             "bytes_by.kv": lambda t: t[2],
             "bytes_by.state": lambda t: t[3],

@@ -1,0 +1,141 @@
+"""The cases that the page can show: those of the study, each in its own number format and in others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...language.problem import SpecError, problem
+from ...solve.cases import DEFAULT_WORKLOAD, Setting
+from ...solve.settings import Named, settings_of
+from .controls import controls_of
+from .programs import Program, Programs
+
+FORMATS = ("q2_k", "q3_k_m", "q4_k_m", "q5_k_m", "q6_k", "q8_0", "bf16")
+"""Number formats of weights that the page offers beside a case's own, where nothing else is asked for."""
+MOST_PROGRAMS = 240
+"""Most compiled programs of one page: each is some ten kilobytes and takes some 0.1 s to write."""
+SET_FORMAT = "model.weights.format="
+AXES = ("model", "hardware", "engine", "technique", "workload")
+
+
+def collect(study, library, words, formats=FORMATS, progress=None) -> dict[str, Any]:
+    """`{axes, cases, programs, functions, left_out}` for a study. Cases that `predict` refuses are left out.
+
+    `words` are the study's texts in the page's language. Raises :class:`SpecError` for a format that is none.
+    """
+    from ...language.problem import Mark, Source
+
+    for name in formats:
+        library.load("format", name, mark=Mark(Source("--formats", name), 1, 1))
+    named = settings_of(study)
+    kept, left_out = _first_of_each(named)
+    made = _Maker(library, formats if len(kept) * (len(formats) + 1) <= MOST_PROGRAMS else ())
+    cases = []
+    for done, one in enumerate(kept, 1):
+        case = made.case(one)
+        if case is not None:
+            cases.append(case | {"labels": labels(one, words, library)})
+        if progress:
+            progress(done, len(kept))
+    axes = ["technique"] if study.rows else [a for a in AXES if len({c["labels"][a] for c in cases}) > 1]
+    return {"axes": axes, "cases": cases, "programs": made.data, "functions": made.programs.source(), "left_out": left_out}
+
+
+def _first_of_each(named: list[Named]) -> tuple[list[Named], int]:
+    """(settings that differ, at most as many as the page holds; how many more there are)."""
+    seen: dict = {}
+    for one in named:
+        s = one.setting
+        seen.setdefault((s.model, s.hardware, s.engine, s.techniques, s.set, tuple(sorted(s.workload.items()))), one)
+    found = list(seen.values())
+    return found[:MOST_PROGRAMS], max(0, len(found) - MOST_PROGRAMS)
+
+
+class _Maker:
+    """Compiles cases; those that differ in the workload alone share their programs."""
+
+    def __init__(self, library, formats):
+        self.library, self.formats = library, formats
+        self.programs = Programs(library)
+        self.data: list[dict] = []
+        self.known: dict = {}
+
+    def case(self, one: Named) -> dict | None:
+        """A case: its programs by format, its workload, its controls; None where it is refused."""
+        s = one.setting
+        work = DEFAULT_WORKLOAD | s.workload
+        key = (s.model, s.hardware, s.engine, s.techniques, s.set, work["devices"])
+        if key not in self.known:
+            self.known[key] = self._formats(s)
+        found = self.known[key]
+        if not found:
+            return None
+        context = work["prompt"] if work["context"] is None else work["context"]
+        point = {"prompt": work["prompt"], "output": work["output"], "context": context, "batch": work["batch"]}
+        return {"point": point, "controls": controls_of(found[0][1], point, s.techniques, self.library), "programs": [n for n, _ in found]}
+
+    def _formats(self, setting: Setting) -> list[tuple[int, Program]]:
+        """(number, program) of the setting itself, then of it in every format that makes a difference."""
+        own = self._program(setting)
+        if own is None:
+            return []
+        found = [(self._keep(own), own)]
+        sets = tuple(s for s in setting.set if not s.startswith(SET_FORMAT))
+        for name in self.formats:
+            if name == own.meta["format"]:
+                continue
+            other = self._program(setting._replace(set=(*sets, SET_FORMAT + name)))
+            if other is None or (other.function, other.constants) == (own.function, own.constants):
+                break  # the format is not the model's to choose: a technique or the checkpoint states it
+            found.append((self._keep(other), other))
+        return found
+
+    def _program(self, setting: Setting) -> Program | None:
+        try:
+            return self.programs.add(setting)
+        except SpecError:
+            return None
+
+    def _keep(self, program: Program) -> int:
+        self.data.append(_data(program))
+        return len(self.data) - 1
+
+
+def _data(program: Program) -> dict:
+    """A program as the page's JSON."""
+    meta = program.meta
+    return {
+        "function": program.function,
+        "k": program.constants,
+        "inputs": program.inputs,
+        "fixed": program.fixed,
+        "format": meta["format"],
+        "bits": 8 * sum(meta["stored"].values()) * meta["devices"] / meta["params"],
+        "capacity": meta["capacity"],
+        "usable": meta["usable"],
+        "notes": [*meta["notes"], *(f"not modelled: {text}" for text in meta["not_modelled"])],
+    }
+
+
+def labels(one: Named, words, library) -> dict[str, str]:
+    """What the page calls a case, by axis."""
+    s = one.setting
+    work = DEFAULT_WORKLOAD | s.workload
+    title = "" if one.row is None else words.pick(one.row.title)  # type: ignore[attr-defined]
+    used = " + ".join(s.techniques)
+    several = one.row is not None and len(one.row.variants) + len(one.row.printed) > 0  # type: ignore[attr-defined]
+    name = f"{title}: {one.variant or words('baseline')}" if several or (title and not one.variant) else title
+    hardware = library.load("hardware", s.hardware)
+    return {
+        "model": words.pick({k: library.load("model", s.model).doc.label(k) for k in ("en", "ko")}),
+        "hardware": words.pick({k: hardware.doc.label(k) for k in ("en", "ko")}),
+        "engine": s.engine or hardware.doc.engine or "rule-of-thumb",
+        "technique": name or used or words("baseline"),
+        "workload": ", ".join(f"{k} {work[k]:,}" for k in DEFAULT_WORKLOAD if work[k] is not None),
+        "used": used,
+    }
+
+
+def nothing_to_vary(study):
+    """The problem of a study whose cases all are refused."""
+    return problem(f"study `{study.name}`: every case is refused", help="`costmodel matrix` says why")

@@ -1,0 +1,152 @@
+// The four charts of a state: what each draws, says and tabulates.
+
+const STACK = ["weights", "kv", "state", "workspace", "draft"];
+const COUNT = 61;
+
+/** Bounds around values on a logarithmic axis. */
+function around(values, room = 2) {
+  const real = values.filter((v) => Number.isFinite(v) && v > 0);
+  return { low: Math.min(...real) / room, high: Math.max(...real) * room };
+}
+
+/** Whole numbers from 1, 2, 5, 10 … up that hold a value. */
+function roundUp(value) {
+  const power = 10 ** Math.floor(Math.log10(value));
+  return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((m) => m * power).find((v) => v >= value * (1 - 1e-9));
+}
+
+function rooflineData(page, state, figures) {
+  const w = page.words;
+  const points = [];
+  const shapes = [];
+  const key = [];
+  for (const phase of ["prefill", "decode"]) {
+    const of = (name) => figures[`${phase}.${name}`];
+    const [x, y, flops] = [of("intensity"), of("attainable_flops"), of("flops")];
+    if (![x, y, flops].every(Number.isFinite)) continue;
+    const expected = flops / of("expected_s");
+    const told = (name, value) => `${fill(name, { phase: w[phase] })}: ${short(x)} FLOP/byte, ${scaled(value, "FLOP/s")}`;
+    points.push({ x, y, phase, peak: flops / of("compute_s"), ridge: of("ridge"), text: told(w.bound_roof, y), look: "roof" });
+    points.push({ x, y: expected, phase, text: told(w.bound_expected, expected), look: "expected" });
+  }
+  const roofs = points.filter((p) => p.look === "roof");
+  const xs = around([...points.map((p) => p.x), ...roofs.map((p) => p.ridge)], 3);
+  const ys = around([...points.map((p) => p.y), ...roofs.map((p) => p.peak)], 2.5);
+  for (const { phase, peak, ridge } of roofs) {
+    if (!Number.isFinite(ridge)) continue;
+    const slope = peak / ridge;
+    const start = Math.max(xs.low, ys.low / slope);
+    shapes.push({ kind: "line", look: `c-${phase}${phase === "decode" ? " dash" : ""}`, points: [[start, slope * start], [ridge, peak], [xs.high, peak]] });
+    const text = `${w[phase]}: ${w.ridge} ${short(ridge)}, ${scaled(peak, "FLOP/s")}, ${scaled(slope, "B/s")}`;
+    points.push({ x: ridge, y: peak, phase, text, look: "ridge" });
+    key.push([fill(w.bound_roof, { phase: w[phase] }), `stroke c-${phase}${phase === "decode" ? " dash" : ""}`]);
+  }
+  for (const { x, y, phase, look } of points) {
+    if (look !== "ridge") shapes.push({ kind: "mark", x, y, look: look === "roof" ? `hollow c-${phase}` : `f-${phase}` });
+  }
+  for (const phase of new Set(points.map((p) => p.phase))) key.push([fill(w.bound_expected, { phase: w[phase] }), `dot f-${phase}`]);
+  points.sort((a, b) => a.x - b.x || b.y - a.y);
+  return {
+    x: { ...xs, log: true, name: w.axis_intensity, shown: (v) => short(v, 2) },
+    y: { ...ys, log: true, name: w.axis_flops, shown: (v) => scaled(v, "", 1) },
+    shapes,
+    key,
+    points,
+    free: true,
+    now: figures["decode.intensity"],
+    summary: `${points.filter((p) => p.look === "expected").map((p) => p.text).join("; ")}.`,
+    headers: [w.figure, w.axis_intensity, w.axis_flops],
+    rows: points.map((p) => [p.text.split(":").slice(0, p.look === "ridge" ? 1 : 2).join(":").split(",")[0], short(p.x), scaled(p.y)]),
+  };
+}
+
+/** The values of an axis for a curve: over its control's range, the state's own among them. */
+function curveOver(page, state, name, most) {
+  const value = state.values[name];
+  const high = Math.max(most, 2 * value);
+  const xs = [...spread(1, high, COUNT), Math.max(1, value)];
+  return { xs: [...new Set(xs)].sort((a, b) => a - b), high, value: Math.max(1, value) };
+}
+
+function tpsOverContext(page, state) {
+  const w = page.words;
+  const { xs, high, value } = curveOver(page, state, "context", 131072);
+  const found = curve(page, state, "context", xs);
+  const line = (name) => xs.map((x, i) => [x, found[i][name]]);
+  const text = (f, x) =>
+    `${w.axis_context} ${grouped(x, 0)}: ${short(f["tps.expected"])} tok/s (${short(f["tps.low"])} – ${short(f["tps.high"])}), ` +
+    `${w.ceiling.toLowerCase()} ${short(f["tps.ceiling"])}`;
+  return {
+    x: { low: 1, high, log: true, tokens: true, name: w.axis_context, shown: tokens },
+    y: { low: 0, high: roundUp(Math.max(...found.map((f) => f["tps.ceiling"]))), name: w.axis_tps, shown: (v) => short(v, 2) },
+    shapes: [
+      { kind: "area", look: "c-band", points: line("tps.high"), lower: line("tps.low") },
+      { kind: "line", look: "c-ceiling dash", points: line("tps.ceiling") },
+      { kind: "line", look: "c-decode", points: line("tps.expected") },
+      { kind: "now", x: value, text: w.here },
+    ],
+    key: [[w.ceiling, "stroke dash c-ceiling"], [w.expected, "stroke c-decode"], [w.span, "c-band"]],
+    points: xs.map((x, i) => ({ x, y: found[i]["tps.expected"], text: text(found[i], x) })),
+    now: value,
+    summary: `${text(found[xs.indexOf(value)], value)}.`,
+    headers: [w.axis_context, w.ceiling, w.expected, w.span],
+    rows: xs.map((x, i) => [grouped(x, 0), short(found[i]["tps.ceiling"]), short(found[i]["tps.expected"]), spanOf(found[i], "tps")]),
+  };
+}
+
+function spanOf(figures, name, shown = short) {
+  return `${shown(figures[`${name}.low`])} – ${shown(figures[`${name}.high`])}`;
+}
+
+function tpsOverBatch(page, state) {
+  const w = page.words;
+  const { xs, high, value } = curveOver(page, state, "batch", 256);
+  const found = curve(page, state, "batch", xs);
+  const line = (name) => xs.map((x, i) => [x, found[i][name]]);
+  const users = found.map((f) => f["tps.expected"]);
+  const all = found.map((f) => f.system_tps);
+  const text = (f, x) => `${w.axis_batch} ${grouped(x, 0)}: ${w.per_user} ${short(f["tps.expected"])}, ${w.all_users} ${short(f.system_tps)} tok/s`;
+  return {
+    x: { low: 1, high, log: true, tokens: true, name: w.axis_batch, shown: tokens },
+    y: { ...around([...users, ...all], 1.6), log: true, name: w.axis_tps, shown: (v) => (v < 1 ? String(Number(v.toPrecision(1))) : scaled(v, "", 1)) },
+    shapes: [
+      { kind: "line", look: "c-decode", points: line("tps.expected") },
+      { kind: "line", look: "c-prefill dash", points: line("system_tps") },
+      { kind: "now", x: value, text: w.here },
+    ],
+    key: [[w.per_user, "stroke c-decode"], [w.all_users, "stroke dash c-prefill"]],
+    points: xs.map((x, i) => ({ x, y: users[i], text: text(found[i], x) })),
+    now: value,
+    summary: `${text(found[xs.indexOf(value)], value)}.`,
+    headers: [w.axis_batch, w.per_user, w.all_users],
+    rows: xs.map((x, i) => [grouped(x, 0), short(users[i]), short(all[i])]),
+  };
+}
+
+function memoryOverContext(page, state) {
+  const w = page.words;
+  const { program } = programOf(page, state);
+  const { xs, high, value } = curveOver(page, state, "context", 131072);
+  const found = curve(page, state, "context", xs);
+  const parts = STACK.filter((name) => found.some((f) => f[`memory.${name}_bytes`] > 0));
+  const top = roundUp(Math.max(found[xs.indexOf(value)]["memory.total_bytes"], found[xs.length - 1]["memory.total_bytes"], program.usable || 0) / 1e9);
+  const stacked = found.map((f) => parts.map((_, i) => parts.slice(0, i + 1).reduce((sum, n) => sum + f[`memory.${n}_bytes`], 0) / 1e9));
+  const edge = (i) => xs.map((x, at) => [x, i < 0 ? 0 : stacked[at][i]]);
+  const usable = program.usable === null ? null : program.usable / 1e9;
+  const text = (f, x) => `${w.axis_context} ${grouped(x, 0)}: ${parts.map((n) => `${w[n]} ${scaled(f[`memory.${n}_bytes`], "B")}`).join(", ")}; ${w.total.toLowerCase()} ${scaled(f["memory.total_bytes"], "B")}`;
+  return {
+    x: { low: 1, high, log: true, tokens: true, name: w.axis_context, shown: tokens },
+    y: { low: 0, high: top, name: w.axis_bytes, shown: (v) => short(v, 2) },
+    shapes: [
+      ...parts.map((name, i) => ({ kind: "area", look: `f-${name}`, points: edge(i), lower: edge(i - 1) })),
+      ...(usable === null ? [] : [{ kind: "across", look: "c-limit thin dash", y: usable, text: w.usable }]),
+      { kind: "now", x: value, text: w.here },
+    ],
+    key: [...parts.map((name) => [w[name], `f-${name}`]), ...(usable === null ? [] : [[w.usable, "stroke dash c-limit"]])],
+    points: xs.map((x, i) => ({ x, y: found[i]["memory.total_bytes"] / 1e9, text: text(found[i], x) })),
+    now: value,
+    summary: `${text(found[xs.indexOf(value)], value)}.`,
+    headers: [w.axis_context, ...parts.map((n) => w[n]), w.total],
+    rows: xs.map((x, i) => [grouped(x, 0), ...[...parts, "total"].map((n) => scaled(found[i][`memory.${n}_bytes`], "B"))]),
+  };
+}
