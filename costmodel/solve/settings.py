@@ -18,13 +18,14 @@ class Named(NamedTuple):
     row: object | None
     variant: str
     setting: Setting
+    grid: bool = False
 
 
 def settings_of(study) -> list[Named]:
     """Every case that a study predicts, baselines first. One that names no model or no hardware is none."""
     base = setting_of(study.base)
     if study.view == "grid":
-        found = [Named(None, "", setting) for setting in grid_settings(study)]
+        found = [Named(None, "", setting, True) for setting in grid_settings(study)]
     elif study.view == "decode-ceiling":
         found = [Named(None, "", base._replace(model=name)) for name in study.models]
     else:

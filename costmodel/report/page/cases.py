@@ -29,12 +29,13 @@ def collect(study, library, words, formats=FORMATS, progress=None) -> dict[str, 
         library.load("format", name, mark=Mark(Source("--formats", name), 1, 1))
     named = settings_of(study)
     kept, left_out = _first_of_each(named)
-    made = _Maker(library, formats if len(kept) * (len(formats) + 1) <= MOST_PROGRAMS else ())
+    made = _Maker(library, formats if len({_compiled(one) for one in kept}) * (len(formats) + 1) <= MOST_PROGRAMS else ())
+    fields = [k for k in DEFAULT_WORKLOAD if len({(DEFAULT_WORKLOAD | one.setting.workload)[k] for one in kept}) > 1]
     cases = []
     for done, one in enumerate(kept, 1):
         case = made.case(one)
         if case is not None:
-            cases.append(case | {"labels": labels(one, words, library)})
+            cases.append(case | {"labels": labels(one, words, library, fields)})
         if progress:
             progress(done, len(kept))
     axes = ["technique"] if study.rows else [a for a in AXES if len({c["labels"][a] for c in cases}) > 1]
@@ -45,10 +46,15 @@ def _first_of_each(named: list[Named]) -> tuple[list[Named], int]:
     """(settings that differ, at most as many as the page holds; how many more there are)."""
     seen: dict = {}
     for one in named:
-        s = one.setting
-        seen.setdefault((s.model, s.hardware, s.engine, s.techniques, s.set, tuple(sorted(s.workload.items()))), one)
+        seen.setdefault((_compiled(one), tuple(sorted(one.setting.workload.items()))), one)
     found = list(seen.values())
     return found[:MOST_PROGRAMS], max(0, len(found) - MOST_PROGRAMS)
+
+
+def _compiled(one: Named) -> tuple:
+    """What a case's program depends on: all but the workload, of which it is the devices alone."""
+    s = one.setting
+    return (s.model, s.hardware, s.engine, s.techniques, s.set, (DEFAULT_WORKLOAD | s.workload)["devices"])
 
 
 class _Maker:
@@ -63,8 +69,7 @@ class _Maker:
     def case(self, one: Named) -> dict | None:
         """A case: its programs by format, its workload, its controls; None where it is refused."""
         s = one.setting
-        work = DEFAULT_WORKLOAD | s.workload
-        key = (s.model, s.hardware, s.engine, s.techniques, s.set, work["devices"])
+        work, key = DEFAULT_WORKLOAD | s.workload, _compiled(one)
         if key not in self.known:
             self.known[key] = self._formats(s)
         found = self.known[key]
@@ -117,22 +122,24 @@ def _data(program: Program) -> dict:
     }
 
 
-def labels(one: Named, words, library) -> dict[str, str]:
-    """What the page calls a case, by axis."""
+def labels(one: Named, words, library, fields) -> dict[str, str]:
+    """What the page calls a case, by axis; its workload by `fields`, those in which cases differ."""
     s = one.setting
     work = DEFAULT_WORKLOAD | s.workload
     title = "" if one.row is None else words.pick(one.row.title)  # type: ignore[attr-defined]
     used = " + ".join(s.techniques)
     several = one.row is not None and len(one.row.variants) + len(one.row.printed) > 0  # type: ignore[attr-defined]
     name = f"{title}: {one.variant or words('baseline')}" if several or (title and not one.variant) else title
+    plain = used if one.grid else ""
     hardware = library.load("hardware", s.hardware)
     return {
         "model": words.pick({k: library.load("model", s.model).doc.label(k) for k in ("en", "ko")}),
         "hardware": words.pick({k: hardware.doc.label(k) for k in ("en", "ko")}),
         "engine": s.engine or hardware.doc.engine or "rule-of-thumb",
-        "technique": name or used or words("baseline"),
-        "workload": ", ".join(f"{k} {work[k]:,}" for k in DEFAULT_WORKLOAD if work[k] is not None),
+        "technique": name or plain or words("baseline"),
+        "workload": ", ".join(f"{k} {work[k]:,}" for k in fields if work[k] is not None),
         "used": used,
+        "sets": ", ".join(s.set),
     }
 
 

@@ -15,9 +15,9 @@ _BOTH: dict[str, tuple[str, str]] = {
     ),
     "intro": (
         "Every number here is computed in this page by the formulas that costmodel's solver uses, printed as JavaScript. "
-        "Untouched, a case shows what `costmodel predict` prints for it.",
+        "Untouched, a case shows what costmodel predict prints for it.",
         "이 페이지의 숫자는 모두 costmodel 풀이기의 수식을 JavaScript로 옮긴 것으로 이 자리에서 계산. "
-        "슬라이더를 움직이지 않으면 `costmodel predict`와 같은 값.",
+        "슬라이더를 움직이지 않으면 costmodel predict와 같은 값.",
     ),
     "model": ("Model", "모델"),
     "hardware": ("Hardware", "하드웨어"),
@@ -25,6 +25,7 @@ _BOTH: dict[str, tuple[str, str]] = {
     "technique": ("Case", "경우"),
     "workload": ("Workload", "작업"),
     "used": ("Techniques", "기법"),
+    "sets": ("Set", "변경"),
     "none": ("none", "없음"),
     "format": ("Number format of weights", "가중치 숫자 형식"),
     "reset": ("Back to the study's point", "연구의 값으로 되돌리기"),
@@ -64,7 +65,7 @@ _BOTH: dict[str, tuple[str, str]] = {
     "speed": ("Speed", "속도"),
     "tps": ("Tokens/s per user", "사용자당 토큰/s"),
     "system_tps": ("Tokens/s, all users", "전체 토큰/s"),
-    "rule": ("Rule of thumb: bandwidth / file size, tok/s", "암산: 대역폭 / 파일 크기, tok/s"),
+    "rule": ("Rule of thumb (bandwidth / file)", "암산 (대역폭 / 파일)"),
     "tpot": ("TPOT (ITL)", "TPOT (ITL)"),
     "ttft": ("TTFT", "TTFT (첫 토큰)"),
     "tokens_out": ("Tokens per decode step", "디코드 스텝당 토큰"),
@@ -122,6 +123,8 @@ _BOTH: dict[str, tuple[str, str]] = {
     "per_user": ("Per user, expected", "사용자당 예상"),
     "all_users": ("All users, expected", "전체 예상"),
     "here": ("now", "지금"),
+    "bound_attainable": ("{phase}: attainable", "{phase}: 허용되는 성능"),
+    "figures": ("Figures", "숫자"),
     "bound_roof": ("{phase}: roofline", "{phase}: 루프라인"),
     "bound_expected": ("{phase}: expected", "{phase}: 예상"),
     "assumed": ("What this case assumes and leaves out", "이 경우의 가정과 모델링하지 않는 것"),
@@ -154,6 +157,6 @@ _BOTH: dict[str, tuple[str, str]] = {
 
 
 def words_in(lang: str) -> dict[str, str]:
-    """Every text in a language (`en` or `ko`)."""
+    """Every text in a language (en or ko)."""
     place = 1 if lang == "ko" else 0
     return {key: texts[place] for key, texts in _BOTH.items()}

@@ -15,6 +15,10 @@ function roundUp(value) {
   return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((m) => m * power).find((v) => v >= value * (1 - 1e-9));
 }
 
+function alike(a, b) {
+  return Math.abs(a - b) <= 1e-6 * Math.abs(b);
+}
+
 function rooflineData(page, state, figures) {
   const w = page.words;
   const points = [];
@@ -25,26 +29,36 @@ function rooflineData(page, state, figures) {
     const [x, y, flops] = [of("intensity"), of("attainable_flops"), of("flops")];
     if (![x, y, flops].every(Number.isFinite)) continue;
     const expected = flops / of("expected_s");
-    const told = (name, value) => `${fill(name, { phase: w[phase] })}: ${short(x)} FLOP/byte, ${scaled(value, "FLOP/s")}`;
-    points.push({ x, y, phase, peak: flops / of("compute_s"), ridge: of("ridge"), text: told(w.bound_roof, y), look: "roof" });
-    points.push({ x, y: expected, phase, text: told(w.bound_expected, expected), look: "expected" });
+    const named = (look, words, value) => {
+      const name = fill(words, { phase: w[phase] });
+      return { x, y: value, phase, look, name, text: `${name}: ${short(x)} FLOP/byte, ${scaled(value, "FLOP/s")}` };
+    };
+    points.push({ ...named("roof", w.bound_attainable, y), peak: flops / of("compute_s"), ridge: of("ridge") });
+    points.push(named("expected", w.bound_expected, expected));
   }
   const roofs = points.filter((p) => p.look === "roof");
   const xs = around([...points.map((p) => p.x), ...roofs.map((p) => p.ridge)], 3);
   const ys = around([...points.map((p) => p.y), ...roofs.map((p) => p.peak)], 2.5);
-  for (const { phase, peak, ridge } of roofs) {
+  const one = roofs.length === 2 && alike(roofs[0].ridge, roofs[1].ridge) && alike(roofs[0].peak, roofs[1].peak);
+  for (const { phase, peak, ridge } of one ? roofs.slice(1) : roofs) {
     if (!Number.isFinite(ridge)) continue;
+    const name = one ? w.roofline : fill(w.bound_roof, { phase: w[phase] });
+    const look = one ? "c-ceiling" : `c-${phase}${phase === "decode" ? " dash" : ""}`;
     const slope = peak / ridge;
     const start = Math.max(xs.low, ys.low / slope);
-    shapes.push({ kind: "line", look: `c-${phase}${phase === "decode" ? " dash" : ""}`, points: [[start, slope * start], [ridge, peak], [xs.high, peak]] });
-    const text = `${w[phase]}: ${w.ridge} ${short(ridge)}, ${scaled(peak, "FLOP/s")}, ${scaled(slope, "B/s")}`;
-    points.push({ x: ridge, y: peak, phase, text, look: "ridge" });
-    key.push([fill(w.bound_roof, { phase: w[phase] }), `stroke c-${phase}${phase === "decode" ? " dash" : ""}`]);
+    shapes.push({ kind: "line", look, points: [[start, slope * start], [ridge, peak], [xs.high, peak]] });
+    shapes.push({ kind: "line", look: `${look} thin dash`, points: [[ridge, ys.low], [ridge, peak]] });
+    const text = `${name}: ${w.ridge} ${short(ridge)}; ${scaled(peak, "FLOP/s")}, ${scaled(slope, "B/s")}`;
+    points.push({ x: ridge, y: peak, text, name: `${name}: ${w.ridge.split(",")[0]}`, look: "ridge" });
+    key.push([name, `stroke ${look}`]);
+  }
+  for (const { x, y, phase, look } of points) {
+    if (look === "roof") shapes.push({ kind: "line", look: `c-${phase} thin`, points: [[x, y], [x, points.find((p) => p.phase === phase && p.look === "expected").y]] });
   }
   for (const { x, y, phase, look } of points) {
     if (look !== "ridge") shapes.push({ kind: "mark", x, y, look: look === "roof" ? `hollow c-${phase}` : `f-${phase}` });
   }
-  for (const phase of new Set(points.map((p) => p.phase))) key.push([fill(w.bound_expected, { phase: w[phase] }), `dot f-${phase}`]);
+  for (const { phase } of roofs) key.push([fill(w.bound_attainable, { phase: w[phase] }), `ring c-${phase}`], [fill(w.bound_expected, { phase: w[phase] }), `dot f-${phase}`]);
   points.sort((a, b) => a.x - b.x || b.y - a.y);
   return {
     x: { ...xs, log: true, name: w.axis_intensity, shown: (v) => short(v, 2) },
@@ -56,7 +70,7 @@ function rooflineData(page, state, figures) {
     now: figures["decode.intensity"],
     summary: `${points.filter((p) => p.look === "expected").map((p) => p.text).join("; ")}.`,
     headers: [w.figure, w.axis_intensity, w.axis_flops],
-    rows: points.map((p) => [p.text.split(":").slice(0, p.look === "ridge" ? 1 : 2).join(":").split(",")[0], short(p.x), scaled(p.y)]),
+    rows: points.map((p) => [p.name, short(p.x), scaled(p.y)]),
   };
 }
 

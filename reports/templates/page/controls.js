@@ -63,8 +63,9 @@ class Controls {
   described(labels) {
     this.choices.querySelector("dl")?.remove();
     const list = element("dl", { className: "case" });
-    for (const name of ["model", "hardware", "engine", "used"]) {
+    for (const name of ["model", "hardware", "engine", "used", "sets"]) {
       if (this.page.axes.includes(name) || (name === "used" && this.page.axes.includes("technique") && labels.technique === labels.used)) continue;
+      if (name === "sets" && !labels.sets) continue;
       list.append(element("dt", { textContent: this.words[name] }), element("dd", { textContent: labels[name] || this.words.none }));
     }
     this.choices.append(list);
@@ -108,7 +109,7 @@ class Controls {
     const value = state.values[control.id];
     range.value = scale.at(value);
     const exact = control.kind === "count" || control.kind === "whole";
-    number.value = exact ? value : Number(value.toPrecision(6));
+    number.value = exact ? value : Number(value.toPrecision(5));
     const told = exact ? grouped(value, 0) : short(value, 4);
     const start = untouched(this.page, state.index).values[control.id];
     const moved = value !== start;

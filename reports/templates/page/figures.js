@@ -41,10 +41,10 @@ function memoryRows(w, f, program) {
   return rows;
 }
 
-function table(caption, headers, rows) {
+function table(caption, headers, rows, look = "") {
   const head = headers.length ? [element("thead", {}, element("tr", {}, ...headers.map((h) => element("th", { scope: "col", textContent: h }))))] : [];
   const line = ([name, ...cells]) => element("tr", {}, element("th", { scope: "row", textContent: name }), ...cells.map((c) => element("td", { textContent: c })));
-  const made = element("table", { className: "numbers" }, element("caption", { textContent: caption }), ...head, element("tbody", {}, ...rows.map(line)));
+  const made = element("table", { className: `numbers ${look}` }, element("caption", { textContent: caption }), ...head, element("tbody", {}, ...rows.map(line)));
   return element("div", { className: "scroll" }, made);
 }
 
@@ -84,7 +84,7 @@ function showCards(place, page, state, figures, base) {
     const made = element("div", { className: "card", id: `card-${id}` });
     made.append(element("span", { className: "what", textContent: what }), element("span", { className: "value", textContent: value }));
     made.append(element("span", { className: "more", textContent: more }));
-    if (flag) made.append(element("span", { className: `more ${look}`, textContent: flag }));
+    if (flag) made.append(element("span", { className: `more flag ${look}`, textContent: flag }));
     made.append(element("span", { className: "from", textContent: from === value ? "" : fill(w.changed, { value: from }) }));
     return made;
   });
@@ -94,13 +94,8 @@ function showCards(place, page, state, figures, base) {
 function showFigures(place, page, state, f) {
   const w = page.words;
   const { program } = programOf(page, state);
-  place.replaceChildren(
-    table(w.speed, ["", w.floor, w.expected, w.span], [
-      ...speedRows(w, f),
-      [w.rule, "", short(f["tps.rule_of_thumb"]), ""],
-      ...(f.tokens_out === 1 ? [] : [[w.tokens_out, "", short(f.tokens_out), ""]]),
-    ]),
-    table(w.terms, ["", w.prefill, w.decode], termRows(w, f)),
-    table(w.memory, [], memoryRows(w, f, program)),
-  );
+  const speed = [...speedRows(w, f), [w.rule, "", short(f["tps.rule_of_thumb"]), ""]];
+  if (f.tokens_out !== 1) speed.push([w.tokens_out, "", short(f.tokens_out), ""]);
+  const left = element("div", {}, table(w.speed, ["", w.floor, w.expected, w.span], speed, "spans"), table(w.memory, [], memoryRows(w, f, program)));
+  place.replaceChildren(left, table(w.terms, ["", w.prefill, w.decode], termRows(w, f)));
 }
