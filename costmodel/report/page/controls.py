@@ -39,7 +39,15 @@ def controls_of(program: Program, point: dict, techniques, library) -> list[dict
 
 def _count(name: str, value: float) -> dict:
     most = max(COUNTS[name], 2 ** math.ceil(math.log2(max(1, value))))
-    return {"id": name, "kind": "count", "min": 0 if name == "context" else 1, "max": most, "value": value, "unit": "", "inputs": [[name, None]]}
+    return {
+        "id": name,
+        "kind": "count",
+        "min": 0 if name == "context" else 1,
+        "max": most,
+        "value": value,
+        "unit": "",
+        "inputs": [[name, None]],
+    }
 
 
 def _ratio(name: str, value: float, unit: str, per: float, inputs: list) -> dict:

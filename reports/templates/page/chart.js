@@ -53,7 +53,7 @@ class Chart {
     this.key = element("ul", { className: "key" });
     this.readout = element("p", { className: "readout" });
     this.readout.setAttribute("aria-live", "polite");
-    this.table = element("div", { className: "scroll", tabIndex: -1 });
+    this.table = element("div", { className: "scroll", tabIndex: 0, role: "region", ariaLabel: title });
     this.details = element("details", {}, element("summary", { textContent: words.chart_data }), this.table);
     const caption = element("figcaption", { textContent: title });
     this.figure = element("figure", {}, caption, this.drawing, this.key, this.readout, this.details);

@@ -14,7 +14,7 @@ function short(value, digits = 3) {
   if (size >= 10 ** digits) return grouped(value, 0);
   size = Number(size.toExponential(digits - 1));
   const decimals = Math.max(0, digits - 1 - Number(size.toExponential().split("e")[1]));
-  return decimals < 9 ? value.toFixed(decimals) : value.toExponential(digits - 1);
+  return decimals < 9 ? value.toFixed(decimals) : value.toExponential(digits - 1).replace(/e([+-])(\d)$/, "e$10$2");
 }
 
 /** `1.23 GB`: three significant digits and a decimal prefix. */
