@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...language.problem import SpecError, problem
+from ...compile.build import program_of
+from ...language.problem import Mark, Source, SpecError
 from ...solve.cases import DEFAULT_WORKLOAD, Setting
 from ...solve.settings import Named, settings_of
 from .controls import controls_of
@@ -23,8 +24,6 @@ def collect(study, library, words, formats=FORMATS, progress=None) -> dict[str, 
 
     `words` are the study's texts in the page's language. Raises :class:`SpecError` for a format that is none.
     """
-    from ...language.problem import Mark, Source
-
     for name in formats:
         library.load("format", name, mark=Mark(Source("--formats", name), 1, 1))
     named = settings_of(study)
@@ -71,13 +70,15 @@ class _Maker:
         s = one.setting
         work, key = DEFAULT_WORKLOAD | s.workload, _compiled(one)
         if key not in self.known:
-            self.known[key] = self._formats(s)
-        found = self.known[key]
+            found = self._formats(s)
+            self.known[key] = (found, formulas_of(s, self.library) if found else [])
+        found, formulas = self.known[key]
         if not found:
             return None
         context = work["prompt"] if work["context"] is None else work["context"]
         point = {"prompt": work["prompt"], "output": work["output"], "context": context, "batch": work["batch"]}
-        return {"point": point, "controls": controls_of(found[0][1], point, s.techniques, self.library), "programs": [n for n, _ in found]}
+        controls = controls_of(found[0][1], point, s.techniques, self.library)
+        return {"controls": controls, "programs": [number for number, _ in found], "formulas": formulas}
 
     def _formats(self, setting: Setting) -> list[tuple[int, Program]]:
         """(number, program) of the setting itself, then of it in every format that makes a difference."""
@@ -143,6 +144,9 @@ def labels(one: Named, words, library, fields) -> dict[str, str]:
     }
 
 
-def nothing_to_vary(study):
-    """The problem of a study whose cases all are refused."""
-    return problem(f"study `{study.name}`: every case is refused", help="`costmodel matrix` says why")
+def formulas_of(setting: Setting, library) -> list[list[str]]:
+    """(key of a text, formula) of FLOPs and KV bytes, with numbers for the model's dims; of all devices together."""
+    program = program_of(library, setting.model, setting.techniques, setting.set)
+    found = {f"formula_{phase}": program.flops(phase, values=True) for phase in ("prefill", "decode")}
+    found["formula_kv"] = program.bytes("decode", "kv", values=True)
+    return [[key, str(formula)] for key, formula in found.items()]

@@ -127,6 +127,14 @@ _BOTH: dict[str, tuple[str, str]] = {
     "figures": ("Figures", "숫자"),
     "bound_roof": ("{phase}: roofline", "{phase}: 루프라인"),
     "bound_expected": ("{phase}: expected", "{phase}: 예상"),
+    "formulas": ("Formulas of this case", "이 경우의 수식"),
+    "formula_prefill": ("FLOPs of prefill", "Prefill FLOPs"),
+    "formula_decode": ("FLOPs of a decode step", "Decode 스텝의 FLOPs"),
+    "formula_kv": ("KV bytes of a decode step", "Decode 스텝의 KV 바이트"),
+    "formula_hint": (
+        "B is the batch; of all devices together, before a schedule changes prompt or batch.",
+        "B는 배치. 모든 장치를 합한 값이고, 스케줄이 프롬프트나 배치를 바꾸기 전.",
+    ),
     "assumed": ("What this case assumes and leaves out", "이 경우의 가정과 모델링하지 않는 것"),
     "refused": ("Not in this study.", "이 연구에 없는 조합."),
     "left_out": (

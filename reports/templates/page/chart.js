@@ -124,7 +124,7 @@ class Chart {
     if (kind === "mark") return svg("circle", { class: `mark ${look}`, cx: this.sx(x), cy: this.sy(this.held(y)), r: 5.5 });
     if (kind === "across") {
       const up = this.sy(y);
-      const name = svg("text", { x: width - MARGIN.right - 4, y: up - 5, "text-anchor": "end" }, text);
+      const name = svg("text", { x: MARGIN.left + 6, y: up - 5 }, text);
       return svg("g", {}, svg("line", { class: `line ${look}`, x1: MARGIN.left, x2: width - MARGIN.right, y1: up, y2: up }), name);
     }
     const [here, end] = [this.sx(x), this.sx(this.data.x.high)];

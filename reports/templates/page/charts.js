@@ -1,7 +1,6 @@
 // The four charts of a state: what each draws, says and tabulates.
 
 const STACK = ["weights", "kv", "state", "workspace", "draft"];
-const COUNT = 61;
 
 /** Bounds around values on a logarithmic axis. */
 function around(values, room = 2) {
@@ -74,25 +73,34 @@ function rooflineData(page, state, figures) {
   };
 }
 
-/** The values of an axis for a curve: over its control's range, the state's own among them. */
+const CURVES = new WeakMap();
+
+/** The values of an axis and the figures along it, once for a state: from 1 up, the state's own value among them. */
 function curveOver(page, state, name, most) {
+  if (!CURVES.has(state)) CURVES.set(state, {});
+  const known = CURVES.get(state);
+  known[name] ??= curveMade(page, state, name, most);
+  return known[name];
+}
+
+function curveMade(page, state, name, most) {
   const value = state.values[name];
   const high = Math.max(most, 2 * value);
-  const xs = [...spread(1, high, COUNT), Math.max(1, value)];
-  return { xs: [...new Set(xs)].sort((a, b) => a - b), high, value: Math.max(1, value) };
+  const xs = [...spread(high, high > 4096 ? 4 : 8), Math.max(1, value)];
+  const sorted = [...new Set(xs)].sort((a, b) => a - b);
+  return { xs: sorted, high, value: Math.max(1, value), found: curve(page, state, name, sorted) };
 }
 
 function tpsOverContext(page, state) {
   const w = page.words;
-  const { xs, high, value } = curveOver(page, state, "context", 131072);
-  const found = curve(page, state, "context", xs);
+  const { xs, high, value, found } = curveOver(page, state, "context", 131072);
   const line = (name) => xs.map((x, i) => [x, found[i][name]]);
   const text = (f, x) =>
     `${w.axis_context} ${grouped(x, 0)}: ${short(f["tps.expected"])} tok/s (${short(f["tps.low"])} – ${short(f["tps.high"])}), ` +
     `${w.ceiling.toLowerCase()} ${short(f["tps.ceiling"])}`;
   return {
     x: { low: 1, high, log: true, tokens: true, name: w.axis_context, shown: tokens },
-    y: { low: 0, high: roundUp(Math.max(...found.map((f) => f["tps.ceiling"]))), name: w.axis_tps, shown: (v) => short(v, 2) },
+    y: { ...speedAxis(found), name: w.axis_tps },
     shapes: [
       { kind: "area", look: "c-band", points: line("tps.high"), lower: line("tps.low") },
       { kind: "line", look: "c-ceiling dash", points: line("tps.ceiling") },
@@ -108,21 +116,32 @@ function tpsOverContext(page, state) {
   };
 }
 
+/** From 0, or logarithmic where the ceiling would leave the rest on the floor. */
+function speedAxis(found) {
+  const of = (name) => found.map((f) => f[name]);
+  const top = Math.max(...of("tps.ceiling"));
+  if (top < 8 * Math.max(...of("tps.expected"))) return { low: 0, high: roundUp(top), shown: (v) => short(v, 2) };
+  return { ...around([...of("tps.ceiling"), ...of("tps.low")], 1.3), log: true, shown: rateShown };
+}
+
+function rateShown(value) {
+  return value < 1 ? String(Number(value.toPrecision(1))) : scaled(value, "", 1);
+}
+
 function spanOf(figures, name, shown = short) {
   return `${shown(figures[`${name}.low`])} – ${shown(figures[`${name}.high`])}`;
 }
 
 function tpsOverBatch(page, state) {
   const w = page.words;
-  const { xs, high, value } = curveOver(page, state, "batch", 256);
-  const found = curve(page, state, "batch", xs);
+  const { xs, high, value, found } = curveOver(page, state, "batch", 256);
   const line = (name) => xs.map((x, i) => [x, found[i][name]]);
   const users = found.map((f) => f["tps.expected"]);
   const all = found.map((f) => f.system_tps);
   const text = (f, x) => `${w.axis_batch} ${grouped(x, 0)}: ${w.per_user} ${short(f["tps.expected"])}, ${w.all_users} ${short(f.system_tps)} tok/s`;
   return {
     x: { low: 1, high, log: true, tokens: true, name: w.axis_batch, shown: tokens },
-    y: { ...around([...users, ...all], 1.6), log: true, name: w.axis_tps, shown: (v) => (v < 1 ? String(Number(v.toPrecision(1))) : scaled(v, "", 1)) },
+    y: { ...around([...users, ...all], 1.6), log: true, name: w.axis_tps, shown: rateShown },
     shapes: [
       { kind: "line", look: "c-decode", points: line("tps.expected") },
       { kind: "line", look: "c-prefill dash", points: line("system_tps") },
@@ -140,8 +159,7 @@ function tpsOverBatch(page, state) {
 function memoryOverContext(page, state) {
   const w = page.words;
   const { program } = programOf(page, state);
-  const { xs, high, value } = curveOver(page, state, "context", 131072);
-  const found = curve(page, state, "context", xs);
+  const { xs, high, value, found } = curveOver(page, state, "context", 131072);
   const parts = STACK.filter((name) => found.some((f) => f[`memory.${name}_bytes`] > 0));
   const top = roundUp(Math.max(found[xs.indexOf(value)]["memory.total_bytes"], found[xs.length - 1]["memory.total_bytes"], program.usable || 0) / 1e9);
   const stacked = found.map((f) => parts.map((_, i) => parts.slice(0, i + 1).reduce((sum, n) => sum + f[`memory.${n}_bytes`], 0) / 1e9));

@@ -36,9 +36,17 @@ function vary(page) {
     const another = state === null || state.index !== next.index;
     state = next;
     controls.show(state);
-    if (another) at("notes").replaceChildren(...programOf(page, state).program.notes.map((text) => element("li", { textContent: text })));
+    if (another) describe();
     if (!waiting) requestAnimationFrame(draw);
     waiting = true;
+  };
+  const describe = () => {
+    at("notes").replaceChildren(...programOf(page, state).program.notes.map((text) => element("li", { textContent: text })));
+    const named = page.cases[state.index].formulas.flatMap(([key, text]) => [
+      element("dt", { textContent: w[key] }),
+      element("dd", {}, element("code", { textContent: text })),
+    ]);
+    at("formula-list").replaceChildren(...named);
   };
   const controls = new Controls(page, changed);
   changed(untouched(page, 0));

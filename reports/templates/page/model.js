@@ -76,11 +76,11 @@ function curve(page, state, name, values) {
   return values.map((value) => formula({ ...inputs, [name]: value }));
 }
 
-/** Whole numbers that are spread evenly on a logarithmic scale. */
-function spread(low, high, count) {
+/** Whole numbers from 1 to `high`, so many in every octave: powers of two are among them. */
+function spread(high, octave) {
   const found = [];
-  for (let i = 0; i < count; i++) found.push(Math.round(low * (high / low) ** (i / (count - 1))));
-  return [...new Set(found)];
+  for (let i = 0; i <= octave * Math.log2(high); i++) found.push(Math.round(2 ** (i / octave)));
+  return [...new Set([...found, high])];
 }
 
 const REGIMES = ["memory", "compute", "link"];
