@@ -45,7 +45,7 @@ GRID = Axes(
 OTHERS = Axes(
     models=("gpt-oss-20b",),
     hardware=("rtx4090",),
-    techniques=("experts-on-host", "disaggregation", "continuous-batching", "chunked-prefill"),
+    techniques=("experts-on-host", "disaggregation:decode=h100-sxm", "continuous-batching", "chunked-prefill"),
 )
 STUDIES = {"memory-vs-speed": Axes(), "techniques": Axes(), "grid": GRID, "others": OTHERS, "decode-ceiling": Axes()}
 FORMATS = {"memory-vs-speed": ("q4_k_m", "q8_0"), "grid": ("bf16",)}
@@ -307,6 +307,28 @@ def test_only_what_a_program_leaves_open_has_a_slider():
         if c["id"].startswith("knob_")
     }
     assert "knob_speculative_decoding_acceptance" in knobs and not any("mla" in k for k in knobs)
+
+
+@needs_node
+def test_bytes_are_scaled_on_both_machines_of_a_case():
+    found = page("others")
+    told = found.node(
+        """const i = page.cases.findIndex((c) => c.labels.used.startsWith("disagg"));
+        const [s, c] = [untouched(page, i), page.cases[i].controls];
+        const moved = (id, by) => figuresOf(page, { ...s, values: { ...s.values, [id]: s.values[id] * by } });
+        const names = ["memory.weights_bytes", "memory.kv_bytes", "decode.bytes_by.weights", "prefill.bytes_by.weights", "decode.bytes_by.kv"];
+        const [a, b, d] = [figuresOf(page, s), moved("bits", 2), moved("kv_bits", 3)];
+        return [names.map((n) => b[n] / a[n]), names.map((n) => d[n] / a[n]), c.map((one) => one.id)]"""
+    )
+    assert told[0] == pytest.approx([2, 1, 2, 2, 1]) and told[1] == pytest.approx([1, 3, 1, 1, 3])
+    assert {"bw", "decode_bw", "pk", "decode_pk"} <= set(told[2])
+
+
+def test_cases_of_the_same_name_are_told_apart(desk):
+    rows = "\n".join(f"  - {{name: r{i}, title: {{en: same}}, case: {{techniques: [{t}]}}}}" for i, t in enumerate(("int4", "kv-int8")))
+    head = "schema: costmodel/study@1\nname: twins\nextends: words\ntitle: {en: Twins}\nview: memory-vs-speed\nbase: {model: 8b, hardware: ddr5}\n"
+    found = Page(library().load("study", desk.write("study", "twins", f"{head}rows:\n{rows}\n")).doc)
+    assert [c["labels"]["technique"] for c in found.data["cases"]] == ["baseline", "same", "same (2)"]
 
 
 @needs_node

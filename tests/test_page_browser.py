@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from browser import Browser, find
@@ -43,6 +44,8 @@ def files(tmp_path_factory):
         ],
         "korean": ["local-pcs", "--lang", "ko", "--formats", "none"],
         "bare": ["hardware"],
+        "odd": ["--model", "gpt-oss-20b", "--hw", "rtx4090", "--formats", "none"]
+        + [w for t in ("chunked-prefill", "disaggregation:decode=h100-sxm", "experts-on-host", "continuous-batching") for w in ("-t", t)],
     }.items():
         done = CliRunner().invoke(main, ["report", *words, "-o", str(folder / f"{name}.html")])
         assert done.exit_code == 0, done.output
@@ -199,7 +202,37 @@ def test_charts_are_read_by_keyboard_and_as_tables(opened):
     assert browser.js("[...document.querySelectorAll('#charts svg')].every(s => !/NaN|Infinity/.test(s.outerHTML))")
 
 
-@pytest.mark.parametrize("name", ["table", "grid", "korean", "bare"])
+def test_every_case_is_drawn_whatever_it_lacks(opened):
+    browser = opened("odd")
+    for place in range(4):
+        browser.js(
+            f"{{ const s = document.querySelector('#choice-technique'); s.selectedIndex = {place}; s.dispatchEvent(new Event('change')); }}"
+        )
+        browser.settle()
+        if place == 0:
+            assert cards(browser) == as_printed(predict("gpt-oss-20b", "rtx4090", techniques=["chunked-prefill"]))
+            focus(browser, "#s-context")
+            browser.press("ArrowRight")
+            assert cards(browser)["ttft"] == "-" and cards(browser)["tps"] != "-"
+        text = browser.js(
+            "document.querySelector('#what-if').innerText + [...document.querySelectorAll('svg')].map(s => s.outerHTML).join()"
+        )
+        assert not re.search(r"NaN|undefined|Infinity|\[object", text)
+
+
+def test_markup_in_titles_stays_text(browser, tmp_path):
+    title = "</script><script>window.hit=1</script><img src=x onerror=window.hit=2>"
+    rows = f"  - {{name: one, title: {{en: {json.dumps(title)}}}, case: {{techniques: [int4]}}}}"
+    head = f"schema: costmodel/study@1\nname: evil\ntitle: {{en: {json.dumps(title)}}}\nview: memory-vs-speed\nbase: {{model: 8b, hardware: ddr5}}\n"
+    (tmp_path / "evil.yaml").write_text(f"{head}rows:\n{rows}\n", "utf-8")
+    done = CliRunner().invoke(main, ["report", str(tmp_path / "evil.yaml"), "-o", str(tmp_path / "evil.html"), "--formats", "none"])
+    assert done.exit_code == 0, done.output
+    browser.open(tmp_path / "evil.html")
+    assert browser.js("[window.hit ?? null, document.title, document.querySelector('h1').textContent]") == [None, title, title]
+    assert title in browser.js("[...document.querySelector('#choice-technique').options].map(o => o.textContent)") and browser.console == []
+
+
+@pytest.mark.parametrize("name", ["table", "grid", "korean", "bare", "odd"])
 def test_a_phone_shows_it_without_scrolling_sideways(opened, name):
     browser = opened(name, width=360, height=740, mobile=True)
     browser.js("document.querySelectorAll('details').forEach(d => { d.open = true })")

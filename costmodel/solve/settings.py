@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..language.problem import problem
 from .cases import Setting, setting_of, with_techniques
@@ -15,7 +15,7 @@ from .grid import MAX_CELLS
 class Named(NamedTuple):
     """A setting, the row of the study that it belongs to (None for a baseline or a cell of a grid) and its variant's name."""
 
-    row: object | None
+    row: Any
     variant: str
     setting: Setting
     grid: bool = False

@@ -20,7 +20,7 @@ AXES = ("model", "hardware", "engine", "technique", "workload")
 
 
 def collect(study, library, words, formats=FORMATS, progress=None) -> dict[str, Any]:
-    """`{axes, cases, programs, functions, left_out}` for a study. Cases that `predict` refuses are left out.
+    """`{axes, cases, programs, functions, left_out, few_formats}` for a study. Cases that `predict` refuses are left out.
 
     `words` are the study's texts in the page's language. Raises :class:`SpecError` for a format that is none.
     """
@@ -34,11 +34,14 @@ def collect(study, library, words, formats=FORMATS, progress=None) -> dict[str, 
     for done, one in enumerate(kept, 1):
         case = made.case(one)
         if case is not None:
-            cases.append(case | {"labels": labels(one, words, library, fields)})
+            cases.append(case | {"labels": labels(one, made.meta(one), words, fields)})
         if progress:
             progress(done, len(kept))
-    axes = ["technique"] if study.rows else [a for a in AXES if len({c["labels"][a] for c in cases}) > 1]
-    return {"axes": axes, "cases": cases, "programs": made.data, "functions": made.programs.source(), "left_out": left_out}
+    several = [a for a in AXES if len({c["labels"][a] for c in cases}) > 1]
+    axes = ["technique"] if study.rows else several or (["technique"] if len(cases) > 1 else [])
+    _told_apart(cases, axes or ["technique"])
+    found = {"axes": axes, "cases": cases, "programs": made.data, "functions": made.programs.source()}
+    return found | {"left_out": left_out, "few_formats": made.formats != tuple(formats)}
 
 
 def _first_of_each(named: list[Named]) -> tuple[list[Named], int]:
@@ -79,6 +82,10 @@ class _Maker:
         point = {"prompt": work["prompt"], "output": work["output"], "context": context, "batch": work["batch"]}
         controls = controls_of(found[0][1], point, s.techniques, self.library)
         return {"controls": controls, "programs": [number for number, _ in found], "formulas": formulas}
+
+    def meta(self, one: Named) -> dict:
+        """What is known of a case's program that was made."""
+        return self.known[_compiled(one)][0][0][1].meta
 
     def _formats(self, setting: Setting) -> list[tuple[int, Program]]:
         """(number, program) of the setting itself, then of it in every format that makes a difference."""
@@ -123,25 +130,37 @@ def _data(program: Program) -> dict:
     }
 
 
-def labels(one: Named, words, library, fields) -> dict[str, str]:
+def labels(one: Named, meta: dict, words, fields) -> dict[str, str]:
     """What the page calls a case, by axis; its workload by `fields`, those in which cases differ."""
     s = one.setting
     work = DEFAULT_WORKLOAD | s.workload
-    title = "" if one.row is None else words.pick(one.row.title)  # type: ignore[attr-defined]
     used = " + ".join(s.techniques)
-    several = one.row is not None and len(one.row.variants) + len(one.row.printed) > 0  # type: ignore[attr-defined]
-    name = f"{title}: {one.variant or words('baseline')}" if several or (title and not one.variant) else title
-    plain = used if one.grid else ""
-    hardware = library.load("hardware", s.hardware)
     return {
-        "model": words.pick({k: library.load("model", s.model).doc.label(k) for k in ("en", "ko")}),
-        "hardware": words.pick({k: hardware.doc.label(k) for k in ("en", "ko")}),
-        "engine": s.engine or hardware.doc.engine or "rule-of-thumb",
-        "technique": name or plain or words("baseline"),
+        **{kind: words.pick(meta["titles"][kind]) for kind in ("model", "hardware", "engine")},
+        "technique": _row_label(one, words) or (used if one.grid else "") or words("baseline"),
         "workload": ", ".join(f"{k} {work[k]:,}" for k in fields if work[k] is not None),
         "used": used,
         "sets": ", ".join(s.set),
     }
+
+
+def _row_label(one: Named, words) -> str:
+    """The title of a study's row, with the variant's name where it has several or is what the row is compared with."""
+    if one.row is None:
+        return ""
+    title = words.pick(one.row.title)
+    several = len(one.row.variants) + len(one.row.printed) > 0
+    return f"{title}: {one.variant or words('baseline')}" if several or not one.variant else title
+
+
+def _told_apart(cases: list[dict], axes) -> None:
+    """Number the cases that have the same labels, on the last axis."""
+    seen: dict[tuple, int] = {}
+    for case in cases:
+        key = tuple(case["labels"][a] for a in axes)
+        seen[key] = seen.get(key, 0) + 1
+        if seen[key] > 1:
+            case["labels"][axes[-1]] += f" ({seen[key]})"
 
 
 def formulas_of(setting: Setting, library) -> list[list[str]]:

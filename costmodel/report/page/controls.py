@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from ...compile.machine import SCALES
 from ...compile.uses import open_name, read_use
 from .programs import Program
 
@@ -11,30 +12,30 @@ COUNTS = {"context": 2**20, "batch": 2**12, "prompt": 2**18, "output": 2**16}
 """The workload, and how far each slider goes at least."""
 OCTAVES = 4
 """How far rates go: up to 16 times, down to a sixteenth."""
-RATES = {
-    "bw": ("GB/s", 1e9),
-    "hram": ("GB/s", 1e9),
-    "host": ("GB/s", 1e9),
-    "disk": ("GB/s", 1e9),
-    "peer": ("GB/s", 1e9),
-}
+GIGA, TERA = 1e9, 1e12
 BITS = (1.0, 32.0)
 """Least and most bits per weight."""
 
 
 def controls_of(program: Program, point: dict, techniques, library) -> list[dict]:
     """Every slider of a program, in the page's order, those that are asked for most first."""
+    first = [n for n in ("bw", "decode_bw") if n in program.inputs]
     found = [_count(name, point[name]) for name in ("context", "batch")]
-    found += _rates(program, ("bw", "decode_bw"))
+    found += [_rate(program, name) for name in first]
     found.append({"id": "bits", "kind": "bits", "min": BITS[0], "max": BITS[1], "unit": "bit"})
     found += _knobs(program, techniques, library)
     found += [_count(name, point[name]) for name in ("prompt", "output")]
     found += _peaks(program)
     if program.meta["kv_width"]:
-        found.append(_ratio("kv_bits", 8 * program.meta["kv_width"], "bit", 1, [["kv_scale", 1]]))
-    shown = ("bw", "decode_bw")
-    found += _rates(program, [n for n in program.inputs if n not in shown and n.removeprefix("decode_") in RATES])
-    return found
+        scales = [[n, 1] for n in program.inputs if n.removeprefix("decode_") == "kv_scale"]
+        found.append(_ratio("kv_bits", 8 * program.meta["kv_width"], "bit", 1, scales))
+    return found + [_rate(program, name) for name in program.inputs if _is_rate(name) and name not in first]
+
+
+def _is_rate(name: str) -> bool:
+    """Whether an input is the bandwidth of a memory or a link."""
+    bare = name.removeprefix("decode_")
+    return bare not in (*COUNTS, *SCALES) and not bare.startswith(("pk_", "hpk_", "knob_")) and not bare.endswith("_latency")
 
 
 def _count(name: str, value: float) -> dict:
@@ -57,23 +58,18 @@ def _ratio(name: str, value: float, unit: str, per: float, inputs: list) -> dict
     return {"id": name, "kind": "ratio", "min": low, "max": high, "value": shown, "unit": unit, "inputs": inputs}
 
 
-def _rates(program: Program, names) -> list[dict]:
-    found = []
-    for name in names:
-        if name in program.inputs:
-            unit, per = RATES[name.removeprefix("decode_")]
-            found.append(_ratio(name, program.inputs[name], unit, per, [[name, program.inputs[name]]]))
-    return found
+def _rate(program: Program, name: str) -> dict:
+    return _ratio(name, program.inputs[name], "GB/s", GIGA, [[name, program.inputs[name]]])
 
 
 def _peaks(program: Program) -> list[dict]:
-    """One slider for all peak rates of the device; it shows the first one's."""
+    """One slider for all peak rates of a unit; it shows the first one's."""
     found = []
-    for prefix in ("pk_", "decode_pk_"):
+    for prefix in ("pk_", "decode_pk_", "hpk_", "decode_hpk_"):
         names = [n for n in program.inputs if n.startswith(prefix)]
         if names:
             inputs = [[n, program.inputs[n]] for n in names]
-            control = _ratio(prefix.rstrip("_"), program.inputs[names[0]], "TFLOP/s", 1e12, inputs)
+            control = _ratio(prefix.rstrip("_"), program.inputs[names[0]], "TFLOP/s", TERA, inputs)
             found.append(control | {"type": names[0].removeprefix(prefix)})
     return found
 

@@ -42,6 +42,9 @@ _BOTH: dict[str, tuple[str, str]] = {
     "peer": ("Link between devices, GB/s", "장치 간 링크, GB/s"),
     "pk": ("Peak compute of the device, TFLOP/s", "장치 최대 연산, TFLOP/s"),
     "decode_pk": ("Peak compute of the machine that decodes, TFLOP/s", "디코드 장치의 최대 연산, TFLOP/s"),
+    "hpk": ("Peak compute of the host, TFLOP/s", "호스트 최대 연산, TFLOP/s"),
+    "decode_hpk": ("Peak compute of the host that decodes, TFLOP/s", "디코드 호스트의 최대 연산, TFLOP/s"),
+    "link": ("Link {name}, GB/s", "링크 {name}, GB/s"),
     "pk_hint": ("The {type} rate; rates of other types change with it.", "{type} 기준. 다른 형식의 연산 성능도 같은 비율로 바뀜."),
     "bits": ("Bits per weight", "가중치당 비트"),
     "kv_bits": ("Bits per cached key or value", "KV 캐시 원소당 비트"),
@@ -140,6 +143,10 @@ _BOTH: dict[str, tuple[str, str]] = {
     "left_out": (
         "The study has {count} more cases; a page holds at most {most}.",
         "이 연구에는 {count}개의 경우가 더 있음. 한 페이지에는 최대 {most}개.",
+    ),
+    "few_formats": (
+        "With so many cases the page holds each in its own number format alone.",
+        "경우가 많아 각각 자기 숫자 형식으로만 담음.",
     ),
     "nothing": (
         "This study names no model and machine together, so there is nothing to vary.",

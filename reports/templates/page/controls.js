@@ -86,7 +86,7 @@ class Controls {
   /** A slider and a number field of one control. */
   slider(control, place) {
     const scale = scaleOf(this.page, this.state.index, control);
-    const label = control.label || this.words[control.id] || control.id;
+    const label = control.label || this.words[control.id] || fill(this.words.link, { name: control.id });
     const id = `s-${control.id}`;
     const range = element("input", { type: "range", id, min: scale.min, max: scale.max, step: scale.step });
     const number = element("input", { type: "number", id: `n-${control.id}`, min: control.min, max: control.max, step: "any", inputMode: "decimal" });

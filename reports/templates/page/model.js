@@ -36,7 +36,7 @@ function nearest(page, index, bits) {
 function inputsOf(page, state) {
   const { program, scale } = programOf(page, state);
   const inputs = { ...program.inputs };
-  if ("w_scale" in inputs) inputs.w_scale = scale;
+  for (const name of ["w_scale", "decode_w_scale"]) if (name in inputs) inputs[name] = scale;
   for (const control of page.cases[state.index].controls) {
     if (control.kind === "bits") continue;
     const value = state.values[control.id];
