@@ -115,12 +115,16 @@ def page(name: str) -> Page:
 
 def figure(prediction, path: str):
     for part in path.split("."):
-        prediction = getattr(prediction, part)
+        prediction = prediction.get(part) or {} if isinstance(prediction, dict) else getattr(prediction, part)
+    prediction = None if prediction == {} else prediction  # a tier that holds nothing
     return REGIMES.index(prediction) if path.endswith("regime") else int(prediction) if isinstance(prediction, bool) else prediction
 
 
 def close(found, want) -> bool:
-    return found == want or (found is not None and want is not None and abs(found - want) <= 1e-9 * abs(want))
+    """Whether two figures agree to 1e-9; what a prediction does not state is 0 or nothing."""
+    return (
+        found == want or (found == 0 and want is None) or (found is not None and want is not None and abs(found - want) <= 1e-9 * abs(want))
+    )
 
 
 def case_of(setting, program) -> Case:

@@ -101,6 +101,11 @@ def _line(name: str):
     return lambda p: device_lines(p, p.context + p.output, p.batch)[name]
 
 
+def _below(tier: str, what: str):
+    """Bytes of one kind in a lower tier; 0 where nothing of the case can lie there."""
+    return lambda p: lower_tiers(p, p.context + p.output).get(tier, {}).get(what, 0)
+
+
 def _total(p) -> Node:
     return sum(device_lines(p, p.context + p.output, p.batch).values())
 
@@ -166,5 +171,10 @@ FIGURES = {
     "memory.draft_bytes": _line("draft"),
     "memory.total_bytes": _total,
     "memory.fits": _fits,
+    **{
+        f"memory.tiers.{tier}.{what}": _below(tier, what)
+        for tier in ("host", "disk")
+        for what in ("weights_bytes", "kv_bytes", "state_bytes", "workspace_bytes")
+    },
 }
 """Figures that have formulas, by their paths in `predict`'s JSON (and `regime` as a number, see :data:`REGIMES`)."""

@@ -126,6 +126,7 @@ def _data(program: Program) -> dict:
         "bits": 8 * sum(meta["stored"].values()) * meta["devices"] / meta["params"],
         "capacity": meta["capacity"],
         "usable": meta["usable"],
+        "tiers": meta["tiers"],
         "notes": [*meta["notes"], *(f"not modelled: {text}" for text in meta["not_modelled"])],
     }
 

@@ -94,6 +94,6 @@ def _numbers(runnable, work: dict, names: dict) -> dict:
     for name in names:
         value: Any = found
         for part in name.split("."):
-            value = getattr(value, part, None)
-        out[name] = REGIMES.index(value) if isinstance(value, str) else value
+            value = value.get(part, {}) if isinstance(value, dict) else getattr(value, part, None)
+        out[name] = REGIMES.index(value) if isinstance(value, str) else 0 if value == {} else value
     return out

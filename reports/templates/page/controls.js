@@ -114,7 +114,7 @@ class Controls {
     const start = untouched(this.page, state.index).values[control.id];
     const moved = value !== start;
     box.classList.toggle("changed", moved);
-    const from = moved ? fill(this.words.changed, { value: exact ? grouped(start, 0) : short(start, 4) }) : "";
+    const from = moved ? `(${fill(this.words.changed, { value: exact ? grouped(start, 0) : short(start, 4) })})` : "";
     const about = this.hintOf(state, control);
     hint.textContent = [about, from].filter(Boolean).join(" ");
     range.setAttribute("aria-valuetext", [told, control.unit].filter(Boolean).join(" "));

@@ -38,6 +38,12 @@ function memoryRows(w, f, program) {
   const rows = STACK.filter((n) => f[`memory.${n}_bytes`]).map((n) => [w[n], bothBytes(f[`memory.${n}_bytes`])]);
   rows.push([w.total, bothBytes(f["memory.total_bytes"])]);
   if (program.usable !== null) rows.push([w.usable, bothBytes(program.usable)]);
+  for (const tier of ["host", "disk"]) {
+    const held = ["weights", "kv", "state", "workspace"].reduce((sum, n) => sum + (f[`memory.tiers.${tier}.${n}_bytes`] || 0), 0);
+    const most = program.tiers[tier];
+    if (held) rows.push([w[`${tier}_memory`], bothBytes(held)]);
+    if (held && most) rows.push([fill(w.usable_of, { what: w[`${tier}_memory`] }), bothBytes(most)]);
+  }
   return rows;
 }
 
@@ -96,6 +102,6 @@ function showFigures(place, page, state, f) {
   const { program } = programOf(page, state);
   const speed = [...speedRows(w, f), [w.rule, "", short(f["tps.rule_of_thumb"]), ""]];
   if (f.tokens_out !== 1) speed.push([w.tokens_out, "", short(f.tokens_out), ""]);
-  const left = element("div", {}, table(w.speed, ["", w.floor, w.expected, w.span], speed, "spans"), table(w.memory, [], memoryRows(w, f, program)));
+  const left = element("div", {}, table(w.speed, ["", w.floor, w.expected, w.span], speed, "spans"), table(w.memory_held, [], memoryRows(w, f, program)));
   place.replaceChildren(left, table(w.terms, ["", w.prefill, w.decode], termRows(w, f)));
 }
