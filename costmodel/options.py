@@ -118,32 +118,12 @@ def shared(command):
     return technique(workload(command))
 
 
-def axes(command):
-    """A study, and the axes of a grid."""
-    for option in reversed(
-        [
-            click.argument("study", default="memory-vs-speed"),
-            click.option("--model", "models", multiple=True, help="Models of an ad-hoc grid (or instead of the study's)."),
-            click.option("--hw", "hardware", multiple=True, help="Machines of the grid."),
-            click.option("--engine", "engines", multiple=True, help="Engines of the grid (default: each machine's)."),
-            click.option(
-                "--technique",
-                "-t",
-                "techniques",
-                multiple=True,
-                help="Techniques of the grid, one cell each; `none` for the plain model, `a+b` together.",
-            ),
-            click.option("--prompt", "prompts", type=Size(), multiple=True),
-            click.option("--context", "contexts", type=Size(0), multiple=True),
-            click.option("--batch", "batches", type=Size(), multiple=True),
-            click.option("--devices", type=Size(), multiple=True),
-            click.option("--output", type=Size(), help="Output tokens of every cell."),
-            click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Override in every cell, as for predict."),
-            click.option("--filter", "filters", multiple=True, metavar="COND", help="Keep rows: `tps>20`, `fits=true`, `hardware=rtx*`."),
-        ]
-    ):
-        command = option(command)
-    return command
+def grid(command):
+    """A study, or in its place the axes of a grid; and which rows are kept."""
+    command = click.option("--filter", "filters", multiple=True, metavar="COND", help="Keep rows: `tps>20`, `fits=true`, `hardware=rtx*`.")(
+        command
+    )
+    return click.argument("study", default="memory-vs-speed")(axes(command))
 
 
 def drawn(command):
@@ -177,6 +157,32 @@ def _files() -> list:
         click.option("-o", "target", required=True, metavar="FILE", help="The picture: a name that ends in .svg, .png or .pdf."),
         click.option("--force", is_flag=True, help="Replace a file that is there."),
     ]
+
+
+def axes(command):
+    """Options of the commands that take a study: in its place, the axes of a grid."""
+    for option in reversed(
+        [
+            click.option("--model", "models", multiple=True, help="Models of an ad-hoc grid (or instead of the study's)."),
+            click.option("--hw", "hardware", multiple=True, help="Machines of the grid."),
+            click.option("--engine", "engines", multiple=True, help="Engines of the grid (default: each machine's)."),
+            click.option(
+                "--technique",
+                "-t",
+                "techniques",
+                multiple=True,
+                help="Techniques of the grid, one cell each; `none` for the plain model, `a+b` together.",
+            ),
+            click.option("--prompt", "prompts", type=Size(), multiple=True),
+            click.option("--context", "contexts", type=Size(0), multiple=True),
+            click.option("--batch", "batches", type=Size(), multiple=True),
+            click.option("--devices", type=Size(), multiple=True),
+            click.option("--output", type=Size(), help="Output tokens of every cell."),
+            click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Override in every cell, as for predict."),
+        ]
+    ):
+        command = option(command)
+    return command
 
 
 def measured(command):

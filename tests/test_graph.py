@@ -51,7 +51,8 @@ def numbers(case, **workload):
 
 def figure(prediction, path: str):
     for part in path.split("."):
-        prediction = getattr(prediction, part)
+        prediction = prediction.get(part) or {} if isinstance(prediction, dict) else getattr(prediction, part)
+    prediction = None if prediction == {} else prediction  # a tier that holds nothing
     return REGIMES.index(prediction) if path.endswith("regime") else int(prediction) if isinstance(prediction, bool) else prediction
 
 

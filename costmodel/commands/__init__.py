@@ -4,6 +4,7 @@ FILES = {
     "predict": "predict",
     "matrix": "matrix",
     "plot": "plot",
+    "report": "report",
     "check": "check",
     "explain": "explain",
     "diff": "diff",

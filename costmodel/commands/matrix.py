@@ -6,12 +6,12 @@ import sys
 
 import click
 
-from ..options import axes, placement
+from ..options import grid, placement
 from .common import grid_of
 
 
 @click.command("matrix")
-@axes
+@grid
 @click.option("--sort", metavar="FIELD", help="Sort rows by a field; `-FIELD` for descending.")
 @placement
 @click.option("--format", "fmt", type=click.Choice(["text", "markdown", "html", "csv", "json"]), default="text")

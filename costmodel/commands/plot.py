@@ -7,7 +7,7 @@ from functools import partial
 
 import click
 
-from ..options import Size, axes, drawn, picture, placement, workload
+from ..options import Size, drawn, grid, picture, placement, workload
 from .common import case_of, grid_of
 
 
@@ -104,7 +104,7 @@ def memory(target, force, lang, contexts, **case):
 
 
 @command.command("pareto")
-@axes
+@grid
 @click.option("--weights", multiple=True, metavar="FORMAT", help="Number formats of the weights, one cell each.")
 @placement
 @picture

@@ -53,7 +53,8 @@ def schedule_knobs(spec: Spec) -> tuple[str, ...]:
     """The number knobs of a technique that only its schedule uses: they can be varied after compiling."""
     doc = spec.doc
     elsewhere = set().union(*(_names_in(getattr(doc, field)) for field in type(doc).model_fields if field not in ("schedule", "knobs")))
-    return tuple(k for k, knob in doc.knobs.items() if knob.range is not None and k not in elsewhere)
+    used = _names_in(doc.schedule) - elsewhere
+    return tuple(k for k, knob in doc.knobs.items() if knob.range is not None and k in used)
 
 
 def _names_in(value) -> set[str]:
@@ -63,7 +64,8 @@ def _names_in(value) -> set[str]:
     if isinstance(value, (Num, Name, Neg, Bin, Call)):
         return names(value)
     if isinstance(value, BaseModel):
-        value = [getattr(value, field) for field in type(value).model_fields]
+        arguments = re.findall(r"[^\W\d]\w*", " ".join(map(str, (value.model_extra or {}).values())))  # of an inserted row
+        return set(arguments).union(*(_names_in(getattr(value, field)) for field in type(value).model_fields))
     if isinstance(value, dict):
         value = list(value.values())
     return set().union(*map(_names_in, value)) if isinstance(value, (list, tuple)) else set()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .either import is_open, most
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from functools import cached_property as once
@@ -57,7 +59,7 @@ if not TYPE_CHECKING:
 
 def attainable(flops, compute, memory) -> float | None:
     """FLOP/s under both ceilings of the roofline, from the seconds that each alone would take; None without FLOPs."""
-    return flops / max(compute, memory) if compute else None
+    return flops / most(compute, memory) if is_open(compute) or compute else None
 
 
 def reached(record) -> float | None:
@@ -67,7 +69,9 @@ def reached(record) -> float | None:
 
 def ridge_of(flops, moved, compute, memory) -> float | None:
     """Peak rate over bandwidth, of what does the FLOPs and what moves the bytes; None where either is missing."""
-    return flops / compute * memory / moved if compute and moved else None
+    if not is_open(compute, moved) and not (compute and moved):
+        return None
+    return flops / compute * memory / moved
 
 
 def regime_of(compute, memory, slow) -> str:

@@ -6,8 +6,9 @@ from typing import Any
 
 from ..compile.graph.nodes import Graph, Node
 from ..compile.graph.read import Functions
-from .memory import device_lines, spare_bytes
+from .memory import device_lines, lower_tiers, spare_bytes
 from .prediction import Prediction
+from .record import attainable, ridge_of
 
 WORKLOAD = ("prompt", "output", "context", "batch")
 
@@ -104,6 +105,11 @@ def _line(name: str):
     return lambda p: device_lines(p, p.context + p.output, p.batch)[name]
 
 
+def _below(tier: str, what: str):
+    """Bytes of one kind in a lower tier; 0 where nothing of the case can lie there."""
+    return lambda p: lower_tiers(p, p.context + p.output).get(tier, {}).get(what, 0)
+
+
 def _total(p) -> Node:
     return sum(device_lines(p, p.context + p.output, p.batch).values())
 
@@ -143,6 +149,9 @@ FIGURES = {
             "flops": lambda t: t[0],
             "bytes": _bytes,
             "intensity": lambda t: t[0] / _bytes(t),
+            "ridge": lambda t: ridge_of(t[0], _bytes(t) - t[6], t[9], t[10]),
+            "attainable_flops": lambda t: attainable(t[0], t[9], t[10]),
+            "link_bytes": lambda t: t[5] + t[6],
             "bytes_by.weights": lambda t: t[1],
             "bytes_by.kv": lambda t: t[2],
             "bytes_by.state": lambda t: t[3],
@@ -162,5 +171,10 @@ FIGURES = {
     "memory.draft_bytes": _line("draft"),
     "memory.total_bytes": _total,
     "memory.fits": _fits,
+    **{
+        f"memory.tiers.{tier}.{what}": _below(tier, what)
+        for tier in ("host", "disk")
+        for what in ("weights_bytes", "kv_bytes", "state_bytes", "workspace_bytes")
+    },
 }
 """Figures that have formulas, by their paths in `predict`'s JSON (and `regime` as a number, see :data:`REGIMES`)."""

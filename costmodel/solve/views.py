@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import product
-from math import prod
-
 from ..compile.machine import device_tier
-from ..language.problem import Mark, Problem, SpecError, problem
-from .cases import Setting, attempt, evaluate, setting_of, with_techniques
+from ..language.problem import Mark, Problem, SpecError
+from .cases import Setting, attempt, evaluate, setting_of
 from .compare import figures, memory_verdict, ratio, reason_of, speed_verdict
 from .export import clean
-from .grid import MAX_CELLS
+from .settings import grid_settings, main_name, over
 
 
 def run_study(study, library, progress=None, spec=None) -> dict:
@@ -58,24 +55,12 @@ def memory_vs_speed(study, library, progress):
     rows = []
     for done, row in enumerate(study.rows, 1):
         against = setting_of(row.against, base)
-        cases = row.variants or {_main_name(row): row.case}
-        variants = [_variant(name, _over(case, against), against, study, library) for name, case in cases.items()]
-        printed = [_variant(name, _over(case, against), against, study, library) | {"votes": False} for name, case in row.printed.items()]
+        cases = row.variants or {main_name(row): row.case}
+        variants = [_variant(name, over(case, against), against, study, library) for name, case in cases.items()]
+        printed = [_variant(name, over(case, against), against, study, library) | {"votes": False} for name, case in row.printed.items()]
         rows.append(_joined(row, against, variants, printed))
         progress(done, len(study.rows))
     return rows, _describe(base)
-
-
-def _over(case, against: Setting) -> Setting:
-    """A row's case over what it is compared with: its techniques come on top."""
-    setting = setting_of(case.model_copy(update={"techniques": None}), against)
-    setting = setting._replace(techniques=tuple(t for t in setting.techniques if t.split(":")[0] not in case.without))
-    return with_techniques(setting, case.techniques or ())
-
-
-def _main_name(row) -> str:
-    """What a row's own case is called beside its variants."""
-    return ", ".join(t.split(":")[0] for t in row.case.techniques or ()) or row.name
 
 
 def _variant(name: str, setting: Setting, against: Setting, study, library) -> dict:
@@ -126,7 +111,7 @@ def techniques(study, library, progress):
     for done, row in enumerate(study.rows, 1):
         against = setting_of(row.against, base)
         cases = row.variants or {row.name: row.case}
-        variants = [_phases(name, _over(case, against), against, row.metric, margin, library) for name, case in cases.items()]
+        variants = [_phases(name, over(case, against), against, row.metric, margin, library) for name, case in cases.items()]
         helps = {v["helps"] for v in variants}
         rows.append(
             {
@@ -254,24 +239,11 @@ def decode_ceiling(study, library, progress):
 def grid(study, library, progress):
     """Every combination of models, hardware, engines, techniques and workloads."""
     base = setting_of(study.base)
-    axes = (
-        study.models or (base.model,),
-        study.hardware or (base.hardware,),
-        study.engines or (base.engine,),
-        study.techniques or ((),),
-        study.workloads or (None,),
-    )
-    total = prod(map(len, axes))
-    if total > MAX_CELLS:
-        raise problem(f"the grid has {total:,} cells; at most {MAX_CELLS:,}", help="give fewer models, machines, techniques or workloads")
-    rows: list[dict] = []
-    for model, machine, engine, used, workload in product(*axes):
-        used = (used,) if isinstance(used, str) else used
-        given = {} if workload is None else {k: v for k, v in workload if v is not None}
-        setting = base._replace(model=model, hardware=machine, engine=engine, workload=base.workload | given)
-        setting = with_techniques(setting, tuple(t for t in used if t not in ("none", "")))
+    settings = grid_settings(study)
+    rows = []
+    for setting in settings:
         rows.append(_cell(setting, library))
-        progress(len(rows), total)
+        progress(len(rows), len(settings))
     return rows, _describe(base)
 
 
