@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "predict": "api",
+    "sweep": "solve.sweep.api",
     "load_model": "api",
     "load_hardware": "api",
     "load_technique": "api",

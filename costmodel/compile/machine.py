@@ -80,6 +80,10 @@ class Machine:
             self._tunings[unit] = Tuning(self.engine, lineage, figures, own, self.free, throttle)
         return self._tunings[unit]
 
+    def tunings(self) -> list[Tuning]:
+        """The engine's settings of every unit that was asked for."""
+        return list(self._tunings.values())
+
     def _class_of(self, processor: str) -> tuple[str, ...]:
         """The lineage of the host processor's class."""
         return self.program.library.load("hardware", processor, mark=self.hardware.mark("host", "processor")).lineage

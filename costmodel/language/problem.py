@@ -77,6 +77,9 @@ class SpecError(Exception):
         tail = [f"… and {more:,} more"] if more > 0 else []
         super().__init__("\n".join([*map(str, self.problems[:SHOWN]), *tail]))
 
+    def __reduce__(self):
+        return SpecError, (self.problems,)
+
 
 def clean(text: str) -> str:
     """Text that is safe to print: no control characters, escapes or direction marks; shortened when very long."""
