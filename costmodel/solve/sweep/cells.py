@@ -12,7 +12,8 @@ from ...compile.graph.narrow import narrowed
 from ...compile.graph.text import numpy_source
 from ...compile.machine import device_tier
 from ...language.merge import parse_sets
-from ...language.problem import SpecError, problem
+from ...compile.uses import assign, read_use
+from ...language.problem import Mark, Source, SpecError, problem
 from ..traced import Formulas
 from .axes import CASES, COUNTS, Axis
 from .program import WORKLOAD, Program
@@ -174,11 +175,28 @@ class Cells:
 
     def _inputs(self, places, low, ends: dict) -> dict[str, tuple[str, ...]]:
         """The inputs that each open path feeds. Raises _NotProven with the paths that must be compiled."""
+        self._check_knobs()
         found = self._proof(places, low, ends, list(ends))
         if found is None:
             wrong = [n for n in ends if self._proof(places, low, ends, [n]) is None]
             raise _NotProven(wrong or list(ends))
         return found
+
+    def _check_knobs(self) -> None:
+        """Every value of an open knob, as a technique checks it. Raises :class:`SpecError`, or _NotProven where some are to be left blank."""
+        import numpy as np
+
+        for name in self.open:
+            axis = self.by_name[name]
+            if axis.path[0] == "tech":
+                use, knob = read_use(self.library, axis.path[1]), axis.path[2]
+                try:
+                    for i in np.unique(axis.numbers, return_index=True)[1]:
+                        assign(use, knob, axis.values[i] if not isinstance(axis.values[i], str) else float(axis.numbers[i]), _mark(axis, i))
+                except SpecError:
+                    if self.refuse:
+                        raise
+                    raise _NotProven([name]) from None
 
     def _proof(self, places, low, ends, moved: list[str]):
         where = {n: (most if n in moved else least) for n, (least, most) in ends.items()}
@@ -228,6 +246,10 @@ class _NotProven(Exception):
     def __init__(self, names):
         super().__init__(str(names))
         self.names = names
+
+
+def _mark(axis: Axis, i: int) -> Mark:
+    return Mark(Source("--set", axis.override(int(i))), 1, 1)
 
 
 def _codes(axis: Axis):
