@@ -186,11 +186,8 @@ def _stream(plan: Plan, result: Sweep, options: dict, keep: bool) -> list:
         result._arrays = {n: empty(n, plan.points) for n in names}
     states, seen = None, 0
     try:
-        for done in finished(plan, options["executor"], options["in_flight"]):
+        for done in finished(plan, options["executor"], options["in_flight"], result._arrays if keep else None):
             start, end = done.block.start, done.block.start + done.block.size
-            if keep:
-                for name in names:
-                    result._arrays[name][start:end] = done.arrays[name].ravel()
             if out is not None:
                 out.add(columns_of(plan.cells.axes, _places(plan, start, end), done.arrays))
             states = plan.reductions.join(states, done.states)

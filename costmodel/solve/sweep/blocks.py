@@ -68,11 +68,14 @@ def blocks_of(shape: tuple[int, ...], most: int) -> Iterator[Block]:
             yield Block((count * length + first) * tail, (end - first) * tail, ranges)
 
 
-def run(task: Task) -> Done:
-    """Evaluate a block; reductions too, unless there are holes, which only the caller can fill."""
+def run(task: Task, into: dict[str, Any] | None = None) -> Done:
+    """Evaluate a block (`into` arrays of its shape, or new ones); reductions too, unless there are holes, which the caller fills."""
     import numpy as np
 
-    out = {n: empty(n, task.block.shape) for n in task.figures}
+    out = {n: empty(n, task.block.shape) for n in task.figures} if into is None else into
+    if sum(prod(p.shape) for p in task.pieces) < task.block.size:
+        for name, values in out.items():
+            values.fill(blank(name))
     holes = np.zeros(task.block.shape, bool)
     for piece in task.pieces:
         evaluate(piece, out, holes)

@@ -66,7 +66,7 @@ class Cells:
         found: list[str] = []
         taken: set = set()
         for axis in self.axes:
-            if axis.numbers is None or not axis.path or np.unique(axis.numbers[: 10**6]).size <= FEW_VALUES:
+            if axis.numbers is None or not axis.path or np.unique(axis.numbers[:1000]).size <= FEW_VALUES:
                 continue
             claims = {"shared"} if axis.path in SHARED else {*rates_of(axis.path), *limits_of(axis.path)}
             if claims and not claims & taken:
@@ -264,7 +264,10 @@ def _codes(axis: Axis):
 def _span(values) -> tuple[float, float]:
     import numpy as np
 
-    known = values[np.isfinite(values)] if values.size else values
+    low, high = float(values.min()), float(values.max())
+    if low == low and abs(low) < np.inf and abs(high) < np.inf:
+        return low, high
+    known = values[np.isfinite(values)]
     return (float(known.min()), float(known.max())) if known.size else (1.0, 1.0)
 
 

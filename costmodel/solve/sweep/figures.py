@@ -37,10 +37,10 @@ def blank(name: str) -> float:
 
 
 def empty(name: str, shape):
-    """An array for a figure: int8 codes or float64, without values."""
+    """An array for a figure, not filled: int8 codes or float64."""
     import numpy as np
 
-    return np.full(shape, blank(name), np.int8 if is_flag(name) else np.float64)
+    return np.empty(shape, np.int8 if is_flag(name) else np.float64)
 
 
 def scalar(prediction, name: str) -> float:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ...language.problem import SpecError
 from ..prediction import Prediction
-from .figures import empty, scalar
+from .figures import blank, empty, scalar
 
 TILE = 1 << 14
 """Points that are computed at a time: few enough that what is between stays in a core's cache."""
@@ -156,6 +156,8 @@ def _by_points(piece: Piece, out: dict[str, Any], holes) -> None:
     skip = None if piece.invalid is None else np.broadcast_to(piece.invalid, shape).ravel()
     count = int(np.prod(shape))
     found = {n: empty(n, count) for n in program.scalars}
+    for name, values in found.items():
+        values.fill(blank(name))
     refused = np.zeros(count, bool)
     for i in range(count):
         if skip is not None and skip[i]:

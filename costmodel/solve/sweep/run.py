@@ -11,17 +11,29 @@ from .blocks import Done, Plan, places_of, run
 from .program import figures_at
 
 
-def finished(plan: Plan, executor=None, in_flight: int | None = None) -> Iterator[Done]:
+def finished(plan: Plan, executor=None, in_flight: int | None = None, into: dict | None = None) -> Iterator[Done]:
     """Every block's result, in order, holes filled. `executor`: any of `concurrent.futures`; at most `in_flight` blocks wait.
+
+    `into` are flat arrays of all points, which are filled.
 
     Raises :class:`SpecError` for a point that `predict` refuses, unless the sweep leaves those blank.
     """
-    for done in _serial(plan) if executor is None else _sent(plan, executor, in_flight):
-        yield done if done.holes is None else _filled(plan, done)
+    for done in _serial(plan, into) if executor is None else _sent(plan, executor, in_flight):
+        filled = done if done.holes is None else _filled(plan, done)
+        if into is not None and executor is not None:
+            for name, values in into.items():
+                _part(values, filled.block)[...] = filled.arrays[name]  # type: ignore[index]
+        yield filled
 
 
-def _serial(plan: Plan) -> Iterator[Done]:
-    return map(run, plan.tasks())
+def _serial(plan: Plan, into: dict | None) -> Iterator[Done]:
+    for task in plan.tasks():
+        yield run(task, None if into is None else {n: _part(a, task.block) for n, a in into.items()})
+
+
+def _part(values, block):
+    """A block's part of a flat array of all points, in the block's shape."""
+    return values[block.start : block.start + block.size].reshape(block.shape)
 
 
 def _sent(plan: Plan, executor, in_flight: int | None) -> Iterator[Done]:
