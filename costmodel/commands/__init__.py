@@ -3,6 +3,7 @@
 FILES = {
     "predict": "predict",
     "matrix": "matrix",
+    "sweep": "sweep",
     "check": "check",
     "list": "list_",
     "validate": "validate",

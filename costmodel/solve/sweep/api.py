@@ -66,11 +66,11 @@ def _checked(options: dict) -> dict:
 
 def read_axes(model, hardware, options: dict) -> tuple[list[Axis], dict]:
     """The axes in the order given, and the fields that hold where none says otherwise. Raises :class:`SpecError`."""
-    base: dict[str, Any] = dict(_BASE)
+    base: dict[str, Any] = {"model": None, "hardware": None, **_BASE}
     axes: list[Axis] = []
     for name, value in {"model": model, "hardware": hardware, **options}.items():
         if name == "axes":
-            axes += [axis(n, v) for n, v in dict(value or {}).items()]
+            axes += value if isinstance(value, list) else [axis(n, v) for n, v in dict(value or {}).items()]
         elif name in COUNTS or name in CASES:
             if _is_axis(name, value):
                 axes.append(axis(name, value))
@@ -157,7 +157,8 @@ def _run(axes: list[Axis], base: dict, shape: tuple[int, ...], options: dict) ->
     cells = Cells(base, axes, computed, options["library"] or shared(), options["table"], options["errors"] == "raise")
     plan = Plan(cells, shape, reductions, keep or bool(options["out"]), options["block_bytes"])
     result = Sweep({a.name: a.labels for a in axes}, shape, computed, options["table"], _later(axes, base, shape, options, keep))
-    result.base = {n: label(n, v) if n in CASES else v for n, v in base.items() if n not in {a.name for a in axes}}
+    names = {a.name for a in axes}
+    result.base = {n: label(n, v) if n in CASES else v for n, v in base.items() if n not in names}
     result.points = points
     states = _stream(plan, result, options, keep)
     _gather(plan, result, kinds, states, wanted)
@@ -182,6 +183,8 @@ def _stream(plan: Plan, result: Sweep, options: dict, keep: bool) -> list:
 
     out = writer(options["out"], options["force"], plan.points) if options["out"] is not None else None
     names = result.figures
+    if out is not None:
+        out.coded = tuple(a.name for a in plan.cells.axes)
     if keep:
         result._arrays = {n: empty(n, plan.points) for n in names}
     states, seen = None, 0
@@ -198,7 +201,10 @@ def _stream(plan: Plan, result: Sweep, options: dict, keep: bool) -> list:
         if out is not None:
             with suppress(OSError):
                 out.stop()
-            error.add_note(f"{out.written:,} of {plan.points:,} points are in {out.partial}")
+            if not out.written:
+                out.discard()
+            else:
+                error.add_note(f"{out.written:,} of {plan.points:,} points are in {out.partial}")
         raise
     if keep:
         result._arrays = {n: a.reshape(plan.shape) for n, a in result._arrays.items()}

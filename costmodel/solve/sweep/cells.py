@@ -120,7 +120,7 @@ class Cells:
 
     def case(self, places: tuple[int, ...], more: dict[str, int] | None = None) -> Case:
         """The case at places of the compiled axes, and of open paths (`more`)."""
-        fields = {name: self.base[name] for name in CASES}
+        fields = {name: self.base.get(name) for name in CASES}
         sets = list(self.base["sets"])
         for axis, i in zip(self.compiled, places, strict=True):
             if axis.name in CASES:

@@ -121,19 +121,15 @@ def _cut(array, tile: tuple):
 
 def tiles(shape: tuple[int, ...], most: int = 0):
     """Slices that cover a mesh in pieces of at most `most` points, long along the last axis and even along the others."""
-    most = most or TILE
-    sizes = [1] * len(shape)
-    left = most
-    for k in reversed(range(len(shape))):
-        share = max(1, left if k == 0 or k == len(shape) - 1 and len(shape) == 1 else _share(left, k, len(shape)))
-        sizes[k] = min(shape[k], share)
+    sizes, left = [1] * len(shape), most or TILE
+    others = sorted(range(len(shape) - 1), key=lambda k: shape[k])
+    if shape:
+        sizes[-1] = min(shape[-1], 512 if others else left)
+        left //= sizes[-1]
+    for n, k in enumerate(others):
+        sizes[k] = max(1, min(shape[k], round(left ** (1 / (len(others) - n)))))
         left //= sizes[k]
     yield from _product(shape, sizes)
-
-
-def _share(left: int, k: int, count: int) -> int:
-    """Points along an axis: the last takes up to 512, what is left is shared evenly."""
-    return min(left, 512) if k == count - 1 else max(1, round(left ** (1 / (k + 1))))
 
 
 def _product(shape, sizes, done: tuple = ()):

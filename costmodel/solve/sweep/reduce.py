@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ...language.problem import Mark, Source, problem, suggest
 from ...language.units import UnitError, quantity, unit
 from ..traced import REGIMES
-from .figures import check_figures, numeric, smaller_is_better
+from .figures import check_figures, is_flag, numeric, smaller_is_better
 from .quantiles import Quantiles
 
 MOST_FRONT = {2: 1_000_000, 3: 50_000}
@@ -58,8 +58,8 @@ class Condition(NamedTuple):
         """Where it holds; nowhere where the figure is unknown."""
         import operator
 
-        values = numeric(self.figure, arrays[self.figure])
-        known = values == values
+        values = arrays[self.figure]
+        known = values >= 0 if is_flag(self.figure) else values == values
         test = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt, "=": operator.eq, "!=": operator.ne}[self.op]
         return test(values, self.value) & known
 
@@ -146,8 +146,10 @@ class Front:
         import numpy as np
 
         scores = np.stack([g.score(arrays) for g in self.goals])
-        good = np.logical_and.reduce(scores == scores)
-        at = np.flatnonzero(good if chosen is None else good & chosen)
+        good = chosen
+        for row in scores:
+            good = row == row if good is None else good & (row == row)
+        at = np.flatnonzero(good)
         return self._front(scores[:, at], at + start)
 
     def join(self, a, b):
@@ -173,12 +175,21 @@ def _thinned(scores, at, rounds: int = 8):
     for k in range(rounds):
         if at.size < 4096:
             break
-        low, high = scores.min(1, keepdims=True), scores.max(1, keepdims=True)
-        weights = np.roll(np.linspace(1, 0.1, len(scores)), k)[:, None] / np.where(high > low, high - low, 1)
-        best = scores[:, (weights * (scores - low)).sum(0).argmax()][:, None]
-        beaten = np.logical_and.reduce(scores <= best) & np.logical_or.reduce(scores < best)
-        scores, at = scores[:, ~beaten], at[~beaten]
+        low, high = scores.min(1), scores.max(1)
+        weights = np.roll(np.linspace(1, 0.1, len(scores)), k) / np.where(high > low, high - low, 1)
+        best = scores[:, (weights @ scores).argmax()]
+        kept = _unbeaten(scores, best)
+        scores, at = scores[:, kept], at[kept]
     return scores, at
+
+
+def _unbeaten(scores, best):
+    """Where a point is better than another in some goal, or its equal in all."""
+    better, equal = scores[0] > best[0], scores[0] == best[0]
+    for row, value in zip(scores[1:], best[1:], strict=True):
+        better |= row > value
+        equal &= row == value
+    return better | equal
 
 
 def _front_of_two(scores, at):
@@ -201,7 +212,7 @@ def _front_of_many(scores, at):
         first = left[0]
         kept.append(first)
         one = scores[:, first][:, None]
-        left = left[~np.logical_and.reduce(scores[:, left] <= one)]
+        left = left[np.logical_or.reduce(scores[:, left] > one)]
     return np.array(kept, dtype=int)
 
 
@@ -241,7 +252,7 @@ class Counts:
         import numpy as np
 
         first = arrays[self.figures[0]]
-        missing = int(np.count_nonzero(numeric(self.figures[0], first) != numeric(self.figures[0], first)))
+        missing = int(np.count_nonzero(first < 0 if is_flag(self.figures[0]) else first != first))
         return np.array([first.size, missing, first.size if chosen is None else int(np.count_nonzero(chosen))])
 
     def join(self, a, b):

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ...language.problem import Mark, Source, problem
 from ..traced import REGIMES
+from .figures import is_flag
 
 MOST_JSON = 1_000_000
 """Points of the largest JSON document."""
@@ -56,6 +57,7 @@ class Writer:
 
     def __init__(self, target: Path, folder: bool = False):
         self.target, self.folder, self.written = target, folder, 0
+        self.coded: tuple[str, ...] = ()  # columns of axes, whose values repeat
         self.partial = partial(target)
         _remove(self.partial)
         self.open()
@@ -75,6 +77,10 @@ class Writer:
 
     def stop(self) -> None:
         """After the last block, or where the sweep was interrupted."""
+
+    def discard(self) -> None:
+        """Nothing was written: leave no trace."""
+        _remove(self.partial)
 
     def close(self) -> None:
         """All points are there."""
@@ -100,10 +106,10 @@ class Parquet(Writer):
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        arrays = {n: pa.DictionaryArray.from_arrays(pa.array(c[0]), c[1]) if isinstance(c, tuple) else pa.array(c) for n, c in columns.items()}
+        arrays = {n: _arrow(c) for n, c in columns.items()}
         waiting = self.partial / ".writing"
-        axes = [n for n, c in columns.items() if isinstance(c, tuple) or not n.count(".") or n.split(".")[0] in ("hw", "tech", "model", "engine")]
-        pq.write_table(pa.table(arrays), waiting, row_group_size=1 << 30, use_dictionary=axes, compression="snappy", write_statistics=True)
+        coded = [n for n, c in columns.items() if isinstance(c, tuple) or n in self.coded]
+        pq.write_table(pa.table(arrays), waiting, row_group_size=1 << 30, use_dictionary=coded, compression="snappy")
         os.replace(waiting, self.partial / f"part-{self.parts:06}.parquet")
         self.parts += 1
 
@@ -120,6 +126,19 @@ class Parquet(Writer):
         _remove(self.target)
         os.replace(whole, self.target)
         _remove(self.partial)
+
+
+def _arrow(column):
+    """A column of Arrow: codes as a dictionary of texts or as truth values, without a value below 0."""
+    import numpy as np
+    import pyarrow as pa
+
+    if not isinstance(column, tuple):
+        return pa.array(column)
+    codes, labels = column
+    if labels == [False, True]:
+        return pa.array(codes == 1, mask=codes < 0)
+    return pa.DictionaryArray.from_arrays(pa.array(np.maximum(codes, 0), mask=codes < 0), labels)
 
 
 def _joined(files: list[Path], whole: Path) -> None:
@@ -187,7 +206,7 @@ def plain(column) -> list:
     """A column as Python values."""
     if isinstance(column, tuple):
         codes, labels = column
-        return [labels[i] if i >= 0 else "" for i in codes.tolist()]
+        return [labels[i] if i >= 0 else None for i in codes.tolist()]
     return column.tolist()
 
 
@@ -217,10 +236,8 @@ def columns_of(axes, places: dict, arrays: dict) -> dict:
             found[axis.name] = (at.astype(np.int32), [str(v) for v in labels])
     for name, values in arrays.items():
         flat = values.ravel()
-        if name.endswith(".regime"):
-            found[name] = (flat.astype(np.int32), list(REGIMES)) if flat.min(initial=0) >= 0 else (np.where(flat < 0, 3, flat).astype(np.int32), [*REGIMES, ""])
-        elif name == "memory.fits":
-            found[name] = flat == 1 if flat.min(initial=0) >= 0 else np.where(flat < 0, np.nan, flat.astype(np.float64))
+        if is_flag(name):
+            found[name] = (flat.astype(np.int32), list(REGIMES) if name.endswith(".regime") else [False, True])
         else:
             found[name] = flat
     return found
