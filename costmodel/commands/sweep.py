@@ -67,7 +67,9 @@ def _sweep(models, hardware, options):
     return sweep(one(models), one(hardware), **options)
 
 
-def _options(stack, axes, table, jobs, skip_invalid, models, hardware, figures, where, best, top, pareto, quantiles, histogram, out, force, **case):
+def _options(
+    stack, axes, table, jobs, skip_invalid, models, hardware, figures, where, best, top, pareto, quantiles, histogram, out, force, **case
+):
     """The arguments of `costmodel.sweep`."""
     from ..language.problem import problem
     from ..solve.sweep.ranges import read_axis, read_table
@@ -101,7 +103,9 @@ def _running(stack, jobs: int) -> dict:
         import signal
         from concurrent.futures import ProcessPoolExecutor
 
-        running["executor"] = stack.enter_context(ProcessPoolExecutor(jobs, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)))
+        running["executor"] = stack.enter_context(
+            ProcessPoolExecutor(jobs, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN))
+        )
     return running
 
 

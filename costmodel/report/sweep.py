@@ -140,7 +140,9 @@ def _text(result, where, lang: str, columns: int) -> str:
     words = _WORDS[lang]
     sizes = " × ".join(f"{n} {len(v)}" for n, v in result.axes.items())
     first = words["table" if result.table else "points"].format(n=f"{result.points:,}", sizes=sizes) if result.axes else words["one"]
-    held = ", ".join(f"{n} {'-'.join(map(str, v)) if isinstance(v, tuple) else v}" for n, v in result.base.items() if v not in (None, (), "none"))
+    held = ", ".join(
+        f"{n} {'-'.join(map(str, v)) if isinstance(v, tuple) else v}" for n, v in result.base.items() if v not in (None, (), "none")
+    )
     parts = ["\n".join([first, words["held"].format(held), *_axes(result, words)])]
     if where:
         parts[0] += "\n" + words["chosen"].format(n=f"{result.chosen:,}", all=f"{result.points:,}", where=", ".join(where))

@@ -98,7 +98,7 @@ def _is_axis(name: str, value) -> bool:
 
 def _single(name: str, value):
     if name == "techniques":
-        return (value,) if isinstance(value, str) else tuple(value)
+        return (value,) if isinstance(value, str) or not hasattr(value, "__iter__") else tuple(value)
     if name == "devices":
         return axis("devices", [value]).values[0]
     if name in COUNTS and not (name == "context" and value is None):
@@ -201,7 +201,7 @@ def _stream(plan: Plan, result: Sweep, options: dict, keep: bool) -> list:
         if out is not None:
             with suppress(OSError):
                 out.stop()
-            if not out.written:
+            if not out.written and not isinstance(error, KeyboardInterrupt):
                 out.discard()
             else:
                 error.add_note(f"{out.written:,} of {plan.points:,} points are in {out.partial}")
@@ -233,7 +233,9 @@ def _gather(plan: Plan, result: Sweep, kinds: dict[str, list], states: list, wan
     for item in kinds["best"]:
         result.best[item.goal.figure] = [_record(plan, int(at), names) for at in found[id(item)][1]]
     for item in kinds["pareto"]:
-        result.pareto = [_front_record(plan, item.goals, s, int(at)) for s, at in zip(found[id(item)][0].T, found[id(item)][1], strict=True)]
+        result.pareto = [
+            _front_record(plan, item.goals, s, int(at)) for s, at in zip(found[id(item)][0].T, found[id(item)][1], strict=True)
+        ]
     for item in kinds["quantiles"]:
         result.quantiles[item.figure] = dict(zip(item.ranks, item.result(found[id(item)]), strict=True))
         result.exact_quantiles = item.exact

@@ -257,7 +257,10 @@ def _codes(axis: Axis):
     import numpy as np
 
     first: dict = {}
-    keys = [repr(v) if not isinstance(v, (int, float, str)) else v for v in (axis.labels.tolist() if hasattr(axis.labels, "tolist") else axis.labels)]
+    keys = [
+        repr(v) if not isinstance(v, (int, float, str)) else v
+        for v in (axis.labels.tolist() if hasattr(axis.labels, "tolist") else axis.labels)
+    ]
     return np.array([first.setdefault(k, i) for i, k in enumerate(keys)])
 
 

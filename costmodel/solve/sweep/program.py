@@ -124,10 +124,10 @@ def tiles(shape: tuple[int, ...], most: int = 0):
     sizes, left = [1] * len(shape), most or TILE
     others = sorted(range(len(shape) - 1), key=lambda k: shape[k])
     if shape:
-        sizes[-1] = min(shape[-1], 512 if others else left)
+        sizes[-1] = min(shape[-1], left, 512 if others else left)
         left //= sizes[-1]
     for n, k in enumerate(others):
-        sizes[k] = max(1, min(shape[k], round(left ** (1 / (len(others) - n)))))
+        sizes[k] = max(1, min(shape[k], int(left ** (1 / (len(others) - n)) + 1e-9)))
         left //= sizes[k]
     yield from _product(shape, sizes)
 

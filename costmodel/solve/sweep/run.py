@@ -83,4 +83,3 @@ def _at(plan: Plan, point: int, names: tuple[str, ...] = ()) -> tuple[SpecError 
         return None, dict(zip(names, figures_at(runnable, workload, names), strict=True))
     except SpecError as error:
         return error, {}
-

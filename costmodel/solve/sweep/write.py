@@ -17,6 +17,8 @@ from .figures import is_flag
 
 MOST_JSON = 1_000_000
 """Points of the largest JSON document."""
+ROWS = 4096
+"""Rows of a CSV file that are written at a time."""
 
 
 def writer(path: str, force: bool, points: int):
@@ -67,12 +69,6 @@ class Writer:
 
     def add(self, columns: dict) -> None:
         """Write a block: equally long arrays by name (texts as (codes, labels))."""
-        self.block(columns)
-        first = next(iter(columns.values()))
-        self.written += len(first[0] if isinstance(first, tuple) else first)
-
-    def block(self, columns: dict) -> None:
-        """Write one block."""
         raise NotImplementedError
 
     def stop(self) -> None:
@@ -101,7 +97,7 @@ class Parquet(Writer):
         self.parts = 0
         self.partial.mkdir()
 
-    def block(self, columns: dict) -> None:
+    def add(self, columns: dict) -> None:
         """A file under another name, then moved into place."""
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -112,6 +108,7 @@ class Parquet(Writer):
         pq.write_table(pa.table(arrays), waiting, row_group_size=1 << 30, use_dictionary=coded, compression="snappy")
         os.replace(waiting, self.partial / f"part-{self.parts:06}.parquet")
         self.parts += 1
+        self.written += _length(columns)
 
     def close(self) -> None:
         """The folder moves into place, or its files become one, a row group each."""
@@ -167,15 +164,19 @@ class CSV(Writer):
         """Open the file."""
         self.stream = open(self.partial, "w", encoding="utf-8", newline="")  # noqa: SIM115
 
-    def block(self, columns: dict) -> None:
-        """Append rows."""
+    def add(self, columns: dict) -> None:
+        """Append rows, a few thousand at a time."""
         import csv
 
         out = csv.writer(self.stream, lineterminator="\n")
         if not self.written:
             out.writerow(columns)
-        out.writerows(zip(*(map(_cell, plain(c)) for c in columns.values()), strict=True))
-        self.stream.flush()
+        for first in range(0, _length(columns), ROWS):
+            part = [_part(c, first) for c in columns.values()]
+            rows = list(zip(*(map(_cell, plain(c)) for c in part), strict=True))
+            out.writerows(rows)
+            self.stream.flush()
+            self.written += len(rows)
 
     def stop(self) -> None:
         """Close the file."""
@@ -189,10 +190,11 @@ class JSON(Writer):
         """Nothing is written before the end."""
         self.rows: list[dict] = []
 
-    def block(self, columns: dict) -> None:
+    def add(self, columns: dict) -> None:
         """Keep rows."""
         lists = {n: [_known(v) for v in plain(c)] for n, c in columns.items()}
         self.rows += (dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True))
+        self.written = len(self.rows)
 
     def stop(self) -> None:
         """Write what there is."""
@@ -200,6 +202,16 @@ class JSON(Writer):
 
         body = json.dumps({"schema": "costmodel/sweep@1", "points": self.rows}, ensure_ascii=False, indent=1)
         self.partial.write_text(body + "\n", "utf-8")
+
+
+def _length(columns: dict) -> int:
+    first = next(iter(columns.values()))
+    return len(first[0] if isinstance(first, tuple) else first)
+
+
+def _part(column, first: int):
+    """Some rows of a column."""
+    return (column[0][first : first + ROWS], column[1]) if isinstance(column, tuple) else column[first : first + ROWS]
 
 
 def plain(column) -> list:
