@@ -58,8 +58,8 @@ def check(result, model, hardware, sets=(), names=FIGURES, every: int = 1, **opt
     for places in points[::every]:
         case = {"model": model, "hardware": hardware, **options}
         more = list(sets)
-        for (name, values), i in zip(axes.items(), places, strict=True):
-            value = values[i].item() if hasattr(values[i], "item") else values[i]
+        for (name, given_values), i in zip(axes.items(), places, strict=True):
+            value = given_values[i].item() if hasattr(given_values[i], "item") else given_values[i]
             if "." in name:
                 more.append(axis(name, [value]).override(0))
             elif name == "techniques":
@@ -213,7 +213,7 @@ def test_figures_are_read_as_those_of_a_prediction():
     assert set(result.columns()) == {"batch", "context", *result.figures} and result.columns()["batch"].tolist() == [1, 1, 64, 64]
     with pytest.raises(AttributeError):
         result.tps.nothing  # noqa: B018
-    with pytest.raises(SpecError, match="did you mean `tps.expected`"):
+    with pytest.raises(SpecError, match=r"did you mean `tps\.expected`"):
         result["tps.expekted"]
 
 

@@ -19,7 +19,7 @@ _WORDS = {
     "en": {
         "points": "{n} points: {sizes}", "table": "{n} points of a table: {sizes}", "one": "one point", "held": "held: {}",
         "chosen": "{n} of {all} points meet {where}", "missing": "{n} points have no value", "best": "best by {}",
-        "front": "Pareto front by {}: {n} points", "more": "… and {n} more; --format csv prints all", "none": "no point meets the conditions",
+        "front": "Pareto front by {}: {n} points", "more": "… and {n} more (--format csv)", "none": "no point meets the conditions",
         "exact": "quantiles", "about": "quantiles, within {} %", "histogram": "histogram of {}", "file": "{n} points written to {file}",
         "below": "below", "above": "above", "values": "{n} values, {low} to {high}",
     },
@@ -71,7 +71,7 @@ def _known(value):
 
 def _record(result, where) -> dict[str, Any]:
     axes = {n: [v.item() if hasattr(v, "item") else v for v in values] for n, values in result.axes.items()}
-    found: dict[str, Any] = {"schema": "costmodel/sweep@1", "base": {n: v for n, v in result.base.items()}, "axes": axes}
+    found: dict[str, Any] = {"schema": "costmodel/sweep@1", "base": dict(result.base), "axes": axes}
     found |= {"table": result.table, "points": result.points, "missing": result.missing, "where": list(where), "chosen": result.chosen}
     found |= {"best": result.best, "pareto": result.pareto, "exact_quantiles": result.exact_quantiles, "file": result.file}
     found["quantiles"] = {n: {f"{r:g}": _known(v) for r, v in q.items()} for n, q in result.quantiles.items()}

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from .nodes import ARITHMETIC, Graph, Node, needed
+from .nodes import Graph, Node, needed
 from .spans import Span, bound
 
 _ORDER = ("<", "<=", ">", ">=")
@@ -60,7 +60,7 @@ class _Narrow:
             return self.graph.input(node.value)
         args = [self.made[a.id] for a in node.args]
         if node.op == "sum":
-            return self.graph._node("sum", tuple(args), node.value) if node.value in args[1].deps else self.product(*args, 1)
+            return self.graph._node("sum", tuple(args), node.value) if node.value in args[1].deps else self.product(args[0], args[1], 1)
         if node.op == "where":
             return self.graph.where(*args)
         if node.op in ("and", "or"):
@@ -166,7 +166,7 @@ class _Narrow:
         if not base:
             return number, {}
         inner = base[0][0] if len(base) == 1 and base[0][1] == 1 else -1
-        if inner in self.terms and (self.used[inner] <= 1 and self.used[node.id] <= 1 or len(self.terms[inner][1]) < _SMALL):
+        if inner in self.terms and ((self.used[inner] <= 1 and self.used[node.id] <= 1) or len(self.terms[inner][1]) < _SMALL):
             constant, terms = self.terms[inner]
             return number * constant, {k: number * v for k, v in terms.items()}
         return 0, {self.core(base).id: number}

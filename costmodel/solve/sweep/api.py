@@ -40,8 +40,8 @@ def sweep(model, hardware, **options) -> Sweep:
 
     `best` names goals (`"tps.expected"`, `"min:ttft_s.expected"`), of which the `top` points are found; `pareto` two or more;
     `quantiles` maps figures to ranks, `histogram` to edges; `where` are conditions (`"memory.fits"`, `"tps.expected>=20"`)
-    on the points that these take. `out` writes all points to a file (`force` replaces one). With any of these, arrays are
-    kept only with `keep=True`. `progress` is called with (points done, points).
+    on the points that these take. `out` writes the points (that meet `where`) to a file; `force` replaces one. With any of
+    these, arrays are kept only with `keep=True`. `progress` is called with (points done, points).
 
     Raises :class:`costmodel.SpecError` for bad input, and for points that `predict` refuses.
     """
@@ -130,7 +130,7 @@ def _reductions(options: dict, points: int) -> tuple[Reductions, dict[str, list]
         "best": [Best(goal(t), top) for t in _names(options["best"])],
         "pareto": [Front(goals)] if goals else [],
         "quantiles": [Quantiles(*_ranked(n, r), points) for n, r in dict(options["quantiles"] or {}).items()],
-        "histograms": [Histogram(*check_figures((n,), "histogram"), e) for n, e in dict(options["histogram"] or {}).items()],
+        "histograms": [Histogram(check_figures((n,), "histogram")[0], e) for n, e in dict(options["histogram"] or {}).items()],
     }
     where = tuple(condition(t) for t in _names(options["where"]))
     return Reductions(where, tuple(i for found in kinds.values() for i in found)), kinds
@@ -159,7 +159,7 @@ def _run(axes: list[Axis], base: dict, shape: tuple[int, ...], options: dict) ->
     result = Sweep({a.name: a.labels for a in axes}, shape, computed, options["table"], _later(axes, base, shape, options, keep))
     names = {a.name for a in axes}
     result.base = {n: label(n, v) if n in CASES else v for n, v in base.items() if n not in names}
-    result.points = points
+    result.points, result.reductions = points, reductions
     states = _stream(plan, result, options, keep)
     _gather(plan, result, kinds, states, wanted)
     return result
@@ -192,8 +192,8 @@ def _stream(plan: Plan, result: Sweep, options: dict, keep: bool) -> list:
         for done in finished(plan, options["executor"], options["in_flight"], result._arrays if keep else None):
             start, end = done.block.start, done.block.start + done.block.size
             if out is not None:
-                out.add(columns_of(plan.cells.axes, _places(plan, start, end), done.arrays))
-            states = plan.reductions.join(states, done.states)
+                out.add(_met(plan, columns_of(plan.cells.axes, _places(plan, start, end), done.arrays or {}), done))
+            states = plan.reductions.join(states, done.states or [])
             seen = end
             if options["progress"]:
                 options["progress"](seen, plan.points)
@@ -204,7 +204,7 @@ def _stream(plan: Plan, result: Sweep, options: dict, keep: bool) -> list:
             if not out.written and not isinstance(error, KeyboardInterrupt):
                 out.discard()
             else:
-                error.add_note(f"{out.written:,} of {plan.points:,} points are in {out.partial}")
+                error.add_note(f"{out.written:,} of {plan.points:,} points are in {out.partial}" + (f" (the first {seen:,} were looked at)" if plan.reductions.where else ""))
         raise
     if keep:
         result._arrays = {n: a.reshape(plan.shape) for n, a in result._arrays.items()}
@@ -212,6 +212,14 @@ def _stream(plan: Plan, result: Sweep, options: dict, keep: bool) -> list:
         out.close()
         result.file = str(out.target)
     return states or []
+
+
+def _met(plan: Plan, columns: dict, done) -> dict:
+    """The rows that meet the conditions."""
+    chosen = plan.reductions.chosen(done.arrays)
+    if chosen is None or chosen.all():
+        return columns
+    return {n: (c[0][chosen], c[1]) if isinstance(c, tuple) else c[chosen] for n, c in columns.items()}
 
 
 def _places(plan: Plan, start: int, end: int) -> dict:

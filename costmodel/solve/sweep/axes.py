@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from operator import index
+from typing import Any
 
 from ...language.merge import SETTABLE
 from ...language.problem import Mark, Source, SpecError, problem, suggest
@@ -22,7 +23,7 @@ class Axis:
     the error that it raises.
     """
 
-    def __init__(self, name: str, values: list, labels, numbers=None):
+    def __init__(self, name: str, values, labels, numbers=None):
         self.name, self.values, self.labels, self.numbers = name, values, labels, numbers
         self.bad: dict[int, SpecError] = {}
 
@@ -67,12 +68,12 @@ def axis(name: str, values) -> Axis:
     return _overrides(name, listed, dim_of(SETTABLE[head], tuple(rest.split("."))))
 
 
-def _listed(name: str, values) -> list:
+def _listed(name: str, values) -> Any:
     """Values as an array, where they are one, or a list."""
     if hasattr(values, "__array__"):
         import numpy as np
 
-        listed = np.asarray(values)
+        listed: Any = np.asarray(values)
         if listed.ndim != 1:
             raise problem(f"axis `{name}`: want one dimension, got {listed.ndim}")
     elif isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
@@ -160,10 +161,10 @@ def _overrides(name: str, listed, dim) -> Axis:
         return Axis(name, _Numbers(listed), np.asarray(listed), numbers if np.isfinite(numbers).all() else None)
     values = [v.item() if hasattr(v, "item") else v for v in listed]
     found = [_number(v, dim, name) for v in values]
-    numbers = None if any(n is None for n in found) else np.array(found, dtype=np.float64)
-    if numbers is not None:
-        return Axis(name, values, numbers, numbers)
-    return Axis(name, values, [str(v) for v in values])
+    if any(n is None for n in found):
+        return Axis(name, values, [str(v) for v in values])
+    known = np.array(found, dtype=np.float64)
+    return Axis(name, values, known, known)
 
 
 class _Numbers:

@@ -11,8 +11,8 @@ from ...compile.build import Case, build, load_spec, lower_bytes, usable_bytes
 from ...compile.graph.narrow import narrowed
 from ...compile.graph.text import numpy_source
 from ...compile.machine import device_tier
-from ...language.merge import parse_sets
 from ...compile.uses import assign, read_use
+from ...language.merge import parse_sets
 from ...language.problem import Mark, Source, SpecError, problem
 from ..traced import Formulas
 from .axes import CASES, COUNTS, Axis
@@ -183,7 +183,7 @@ class Cells:
         return found
 
     def _check_knobs(self) -> None:
-        """Every value of an open knob, as a technique checks it. Raises :class:`SpecError`, or _NotProven where some are to be left blank."""
+        """Every value of an open knob, as its technique checks it. Raises :class:`SpecError`, or _NotProven to leave some blank."""
         import numpy as np
 
         for name in self.open:
@@ -201,7 +201,10 @@ class Cells:
     def _proof(self, places, low, ends, moved: list[str]):
         where = {n: (most if n in moved else least) for n, (least, most) in ends.items()}
         high = build(self.case(places, where), self.library, {}, True)
-        spans = {n: (self.by_name[n].path, *(float(self.by_name[n].numbers[i]) for i in ends[n])) for n in moved}
+        spans: dict[str, tuple[tuple[str, ...], float, float]] = {}
+        for name in moved:
+            low_value, high_value = map(float, self.by_name[name].numbers[list(ends[name])])
+            spans[name] = (self.by_name[name].path, low_value, high_value)
         return proven(low, high, spans)
 
     def _program(self, places, runnable, inputs, workload) -> tuple[Program, dict, dict]:

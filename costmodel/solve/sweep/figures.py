@@ -57,7 +57,7 @@ def _read(prediction, name: str):
 
         return fits(prediction)
     head, _, last = name.rpartition(".")
-    if head == "memory" and name in FIGURES or last in _INNER:
+    if (head == "memory" and name in FIGURES) or last in _INNER:
         return FIGURES[name](prediction)
     value = prediction
     for part in name.split("."):

@@ -43,6 +43,7 @@ class Sweep:
         self.histograms: dict[str, dict] = {}
         self.file: str | None = None
         self.base: dict[str, Any] = {}
+        self.reductions: Any = None
 
     def __getitem__(self, name: str):
         if name not in NAMES:
@@ -71,7 +72,16 @@ class Sweep:
         return f"<Sweep of {self.points:,} points: {sizes or 'one'}{', a table' if self.table else ''}>"
 
     def columns(self) -> dict[str, Any]:
-        """Flat columns of all points: the axes' values, then the figures that were asked for (an input of `pandas.DataFrame`)."""
+        """Flat columns of the points that meet `where`: the axes' values, then the figures that were asked for.
+
+        They are what `pandas.DataFrame` takes.
+        """
+        import numpy as np
+
+        met = self.reductions.chosen({n: self._arrays[n] for n in self.reductions.figures}) if self.reductions else None
+        return {n: c if met is None else np.asarray(c)[met] for n, c in self._columns().items()}
+
+    def _columns(self) -> dict[str, Any]:
         import numpy as np
 
         if self.table:
