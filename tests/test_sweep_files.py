@@ -62,6 +62,15 @@ def test_csv_and_json_hold_every_point(tmp_path):
     assert read[0]["memory.fits"] == "true" and read[0]["model.weights.format"] == "q4_k_m"
 
 
+def test_conditions_choose_the_points_that_are_written_and_printed(tmp_path):
+    result = sweep("8b", "rtx4090", where=["tps.expected>=60", "memory.fits"], out=tmp_path / "a.json", block_bytes=1, **MESH)
+    points = [r for r in wanted() if r["tps.expected"] >= 60 and r["memory.fits"]]
+    assert json.loads((tmp_path / "a.json").read_text())["points"] == points and 0 < result.chosen == len(points) < result.points
+    args = ["8b", "--hw", "ddr5", "--axis", "batch=1:64:log2", "--where", "tps.expected>=5", "--format"]
+    assert len(run(*args, "csv")[1].splitlines()) == 1 + len(json.loads(run(*args, "json")[1])["rows"])
+    assert "4 of 7 points meet tps.expected>=5" in run(*args, "text")[1]
+
+
 def test_blanks_are_null(tmp_path):
     for name in ("a.parquet", "a.csv", "a.json"):
         sweep("8b", "rtx4090", batch=[1, 0], out=tmp_path / name, errors="nan")

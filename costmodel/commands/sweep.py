@@ -22,7 +22,7 @@ from ..options import shared
 @click.option("--pareto", metavar="F,F", help="The points that no other beats in all of these figures.")
 @click.option("--quantiles", multiple=True, metavar="F=Q,Q", help="Quantiles of a figure: `tps.expected=0.1,0.5,0.9`.")
 @click.option("--histogram", multiple=True, metavar="F=A:B:N", help="Counts of a figure in N equal bins.")
-@click.option("-o", "out", metavar="FILE", help="Write every point: .parquet, .csv, .json, or a folder/ of Parquet files.")
+@click.option("-o", "out", metavar="FILE", help="Write the points: .parquet, .csv, .json, or a folder/ of Parquet files.")
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
 @click.option("--skip-invalid", is_flag=True, help="Leave points blank that predict would refuse.")
 @click.option("--jobs", type=click.IntRange(1, 256), default=1, help="Processes (default 1).")

@@ -13,20 +13,21 @@ from .table import text_table
 
 MOST_ROWS = 1000
 """Points that are printed where nothing else is asked."""
-SHOWN = 40
-"""Points of a front that the text shows."""
+SHOWN = 20
+"""Points of a front that the text shows, spread over it."""
 _WORDS = {
     "en": {
         "points": "{n} points: {sizes}", "table": "{n} points of a table: {sizes}", "one": "one point", "held": "held: {}",
         "chosen": "{n} of {all} points meet {where}", "missing": "{n} points have no value", "best": "best by {}",
-        "front": "Pareto front by {}: {n} points", "more": "… and {n} more (--format csv)", "none": "no point meets the conditions",
+        "front": "Pareto front by {}: {n} points", "more": "{n} of them, evenly; --format csv prints all",
+        "none": "no point meets the conditions",
         "exact": "quantiles", "about": "quantiles, within {} %", "histogram": "histogram of {}", "file": "{n} points written to {file}",
         "below": "below", "above": "above", "values": "{n} values, {low} to {high}",
     },
     "ko": {
         "points": "{n}개 점: {sizes}", "table": "표의 {n}개 점: {sizes}", "one": "점 하나", "held": "고정: {}",
         "chosen": "{all}개 점 중 {n}개가 조건을 만족: {where}", "missing": "값이 없는 점 {n}개", "best": "최선 ({})",
-        "front": "파레토 전선 ({}): {n}개 점", "more": "… 그 밖에 {n}개; --format csv로 모두 출력", "none": "조건을 만족하는 점이 없음",
+        "front": "파레토 전선 ({}): {n}개 점", "more": "고르게 고른 {n}개; 전체는 --format csv", "none": "조건을 만족하는 점이 없음",
         "exact": "분위수", "about": "분위수 (오차 {} % 이내)", "histogram": "{}의 히스토그램", "file": "{n}개 점을 {file}에 저장",
         "below": "미만", "above": "초과", "values": "{n}개 값, {low} ~ {high}",
     },
@@ -60,7 +61,7 @@ def _tables(result) -> list[tuple[str, list[dict]]]:
 
 
 def all_rows(result) -> list[dict]:
-    """Every point as a mapping of axes and figures."""
+    """Every point that meets the conditions as a mapping of axes and figures."""
     columns = {n: c.tolist() for n, c in result.columns().items()}
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
@@ -112,6 +113,8 @@ def shown(name: str, value) -> str:
         return "yes" if value else "no"
     if isinstance(value, str):
         return value or "-"
+    if name.startswith(("tech.", "engine.", "model.")):
+        return f"{value:,.10g}"
     last = name.rpartition(".")[2]
     if name.startswith("hw.") and (last in ("bandwidth", "capacity", "reserve", "latency") or ".compute." in name):
         unit = {"bandwidth": "B/s", "capacity": "B", "reserve": "B"}.get(last, "OP/s" if last.startswith("int") else "FLOP/s")
@@ -132,8 +135,10 @@ def _rows_table(rows: list[dict], columns: int) -> str:
 
 
 def _heads(names: list[str]) -> list[str]:
-    """Names, broken at points where a line is too narrow for them."""
-    return [n.replace(".", ". ") if len(n) > 12 and n.count(".") > 1 else n for n in names]
+    """Paths of overrides by their last part, where no other name has it."""
+    ends = [n.rpartition(".")[2] for n in names]
+    long = [n.count(".") > 1 and n.startswith(("hw.", "model.", "tech.", "engine.")) for n in names]
+    return [end if far and ends.count(end) == 1 else name for name, end, far in zip(names, ends, long, strict=True)]
 
 
 def _text(result, where, lang: str, columns: int) -> str:
@@ -141,7 +146,9 @@ def _text(result, where, lang: str, columns: int) -> str:
     sizes = " × ".join(f"{n} {len(v)}" for n, v in result.axes.items())
     first = words["table" if result.table else "points"].format(n=f"{result.points:,}", sizes=sizes) if result.axes else words["one"]
     held = ", ".join(
-        f"{n} {'-'.join(map(str, v)) if isinstance(v, tuple) else v}" for n, v in result.base.items() if v not in (None, (), "none")
+        f"{n} {'-'.join(map(str, v)) if isinstance(v, tuple) else v}"
+        for n, v in result.base.items()
+        if v not in (None, (), "none", "default")
     )
     parts = ["\n".join([first, words["held"].format(held), *_axes(result, words)])]
     if where:
@@ -154,9 +161,10 @@ def _text(result, where, lang: str, columns: int) -> str:
         parts.append(_front(result, words, columns))
     parts += _distributions(result, words, columns)
     if result.file:
-        parts.append(words["file"].format(n=f"{result.points:,}", file=result.file))
+        parts.append(words["file"].format(n=f"{result.chosen:,}", file=result.file))
     if not _reduced(result):
-        parts.append(_rows_table(all_rows(result), columns))
+        rows = all_rows(result)
+        parts.append(_rows_table(rows, columns) if rows else words["none"])
     return "\n\n".join(parts)
 
 
@@ -174,8 +182,11 @@ def _axes(result, words) -> list[str]:
 def _front(result, words, columns: int) -> str:
     names = [n for n in result.pareto[0] if n not in result.axes]
     head = words["front"].format(", ".join(names), n=f"{len(result.pareto):,}")
-    tail = [words["more"].format(n=f"{len(result.pareto) - SHOWN:,}")] if len(result.pareto) > SHOWN else []
-    return "\n".join([head, _rows_table(result.pareto[:SHOWN], columns), *tail])
+    rows, tail = result.pareto, []
+    if len(rows) > SHOWN:
+        rows = [rows[round(i * (len(rows) - 1) / (SHOWN - 1))] for i in range(SHOWN)]
+        tail = [words["more"].format(n=SHOWN)]
+    return "\n".join([head, _rows_table(rows, columns), *tail])
 
 
 def _distributions(result, words, columns: int) -> list[str]:

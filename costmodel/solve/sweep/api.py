@@ -204,7 +204,8 @@ def _stream(plan: Plan, result: Sweep, options: dict, keep: bool) -> list:
             if not out.written and not isinstance(error, KeyboardInterrupt):
                 out.discard()
             else:
-                error.add_note(f"{out.written:,} of {plan.points:,} points are in {out.partial}" + (f" (the first {seen:,} were looked at)" if plan.reductions.where else ""))
+                looked = f" (the first {seen:,} were looked at)" if plan.reductions.where else ""
+                error.add_note(f"{out.written:,} of {plan.points:,} points are in {out.partial}{looked}")
         raise
     if keep:
         result._arrays = {n: a.reshape(plan.shape) for n, a in result._arrays.items()}

@@ -95,14 +95,24 @@ def _counts(name: str, given, listed) -> Axis:
         found = [_count(name, v, bad, i) for i, v in enumerate(listed)]
         array = np.array(found, dtype=np.float64)
     numbers = np.asarray(array, dtype=np.float64)
-    wrong = ~((numbers >= COUNTS[name]) & (numbers <= MOST) & (numbers == np.floor(numbers)))
-    if wrong.any():
-        numbers = numbers.copy()
+    if not _good(numbers, array.dtype.kind in "iu", COUNTS[name]):
+        wrong = ~((numbers >= COUNTS[name]) & (numbers <= MOST) & (numbers == np.floor(numbers)))
         for i in np.flatnonzero(wrong):
             bad.setdefault(int(i), _no_count(name, array[i].item()))
-    made = Axis(name, listed, numbers.astype(np.int64) if not bad else numbers, numbers)
+    labels = array if array.dtype.kind in "iu" else numbers if bad else numbers.astype(np.int64)
+    made = Axis(name, listed, labels, numbers)
     made.bad = bad
     return made
+
+
+def _good(numbers, whole: bool, least: int) -> bool:
+    """Whether all are counts; looked at in parts, so that long tables take no memory."""
+    import numpy as np
+
+    if not (numbers.min() >= least and numbers.max() <= MOST):
+        return False
+    parts = () if whole else (numbers[i : i + 65536] for i in range(0, len(numbers), 65536))
+    return all((np.floor(part) == part).all() for part in parts)
 
 
 def _count(name: str, value, bad: dict, place: int) -> float:
