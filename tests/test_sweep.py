@@ -132,6 +132,12 @@ KINDS = {
         {"techniques": ("disaggregation",)},
         {"hw.memory.hbm.bandwidth": [1e12, 3e12, 9e12], "hw.links.network.bandwidth": [1e9, 1e10, 1e11]},
     ),
+    "another machine decodes": (
+        "8b",
+        "h100-sxm",
+        {"techniques": ("disaggregation:decode=ddr5",)},
+        {"hw.memory.hbm.bandwidth": [1e12, 3e12, 9e12]},
+    ),
     "pipeline": ("8b", "h100-sxm", {"techniques": ("pipeline-parallel:stages=4,micro=4",)}, {"hw.links.peer.bandwidth": [1e9, 1e10, 1e11]}),
     "caching": ("8b", "rtx4090", {"techniques": ("prefix-caching",)}, {"tech.prefix-caching.hit": [0, 0.25, 0.5, 0.9]}),
     "chunks": ("8b", "rtx4090", {"techniques": ("chunked-prefill",)}, {BW: [3e11, 1e12, 2e12]}),

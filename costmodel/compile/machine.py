@@ -90,7 +90,7 @@ class Machine:
 
     def left(self) -> dict[str, float]:
         """The rates that formulas may name, with their values."""
-        names = list(self.free or ())
+        names = [n for n in self.free or () if n in self.rates]  # other machines of the case add theirs
         return {n: self.rates[n] for n in ([*names, *self.rates] if self.open else names)}
 
     def setting(self, name: str) -> Any:
