@@ -21,9 +21,10 @@ from costmodel.language.problem import problem
 from costmodel.solve.sweep import cells, quantiles
 from costmodel.solve.sweep.axes import axis
 from costmodel.solve.sweep.blocks import blocks_of
+from costmodel.solve.sweep.conditions import Goal
+from costmodel.solve.sweep.front import Front
 from costmodel.solve.sweep.program import tiles
 from costmodel.solve.sweep.quantiles import Quantiles
-from costmodel.solve.sweep.reduce import Front, Goal
 from costmodel.solve.traced import FIGURES as TRACED
 
 np = pytest.importorskip("numpy")

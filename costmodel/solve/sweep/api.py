@@ -12,8 +12,11 @@ from ...language.problem import Mark, Source, problem, suggest
 from .axes import CASES, COUNTS, Axis, axis, label, techniques_of
 from .blocks import BLOCK_BYTES, Plan, places_of
 from .cells import Cells
+from .conditions import Goal, condition, goal
 from .figures import DEFAULT, check_figures
-from .reduce import Best, Counts, Front, Goal, Histogram, Quantiles, Reductions, condition, goal
+from .front import Front
+from .quantiles import Quantiles
+from .reduce import Best, Counts, Histogram, Reductions
 from .result import Sweep
 from .run import _at, finished
 from .write import columns_of, writer

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 from ...language.problem import SpecError
 from .axes import Axis
-from .cells import Cells, _codes
+from .cells import Cells
 from .figures import blank, empty
 from .program import Piece, evaluate
 from .reduce import Reductions
+from .traces import codes_of
 
 BLOCK_BYTES = 64 * 2**20
 """Bytes of the figures of one block, about."""
@@ -92,7 +93,7 @@ class Plan:
         self.cells, self.shape, self.reductions, self.keep = cells, shape, reductions, keep
         self.points = prod(shape)
         self.most = max(1024, block_bytes // (8 * max(1, len(cells.figures) + len(cells.axes))))
-        self.codes = [_codes(a) for a in cells.compiled] if cells.table else []
+        self.codes = [codes_of(a) for a in cells.compiled] if cells.table else []
 
     def code(self, k: int, place: int) -> int:
         """The place of a compiled axis that stands for one of a point."""

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from math import prod
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from ...compile.build import Case, build, load_spec, lower_bytes, usable_bytes
+from ...compile.build import Case, build, load_spec
 from ...compile.graph.narrow import narrowed
 from ...compile.graph.text import numpy_source
-from ...compile.machine import device_tier
 from ...compile.uses import assign, read_use
 from ...language.merge import parse_sets
 from ...language.problem import Mark, Source, SpecError, problem
-from ..traced import Formulas
 from .axes import CASES, COUNTS, Axis
 from .program import WORKLOAD, Program
 from .proof import SHARED, limits_of, proven, rates_of
+from .traces import codes_of, limit_at, nodes_of, span_of
 
 FEW_VALUES = 8
 """Values of a path, up to which each is compiled."""
@@ -82,7 +80,7 @@ class Cells:
         if self.table:
             import numpy as np
 
-            codes = [_codes(a) for a in axes]
+            codes = [codes_of(a) for a in axes]
             return [tuple(map(int, row)) for row in np.unique(np.stack(codes, 1), axis=0)] if codes else [()]
         total = prod(len(a) for a in axes)
         if total > MOST_PROGRAMS:
@@ -214,9 +212,9 @@ class Cells:
             for name in names:
                 feeds[name] = f"{axis}/{name}"
                 parts[feeds[name]] = (axis, self._values(places, axis, name))
-        spans = {n: _span(self.by_name[v].numbers if v in self.by_name else parts[v][1]) for n, v in feeds.items()}
+        spans = {n: span_of(self.by_name[v].numbers if v in self.by_name else parts[v][1]) for n, v in feeds.items()}
         numbers = {n: int(spans[n][0]) if n in feeds else v for n, v in zip(WORKLOAD, workload, strict=True)}
-        nodes, left, sound = _nodes(runnable, numbers, frozenset(feeds), self.figures)
+        nodes, left, sound = nodes_of(runnable, numbers, frozenset(feeds), self.figures)
         arrays = tuple(n for n in self.figures if n not in left)
         source, checked = None, False
         if arrays:
@@ -240,7 +238,7 @@ class Cells:
         ends = self._ends()
         sets = parse_sets(self.case(places, {n: low for n, (low, _) in ends.items()}).sets)
         spec = load_spec(self.library, "hardware", self.case(places).hardware, tuple(sets.get("hw", ())), "--hw")
-        return np.array([_limit(spec, given.path, name, value) for value in given.numbers], dtype=np.float64)
+        return np.array([limit_at(spec, given.path, name, value) for value in given.numbers], dtype=np.float64)
 
 
 class _NotProven(Exception):
@@ -253,55 +251,3 @@ class _NotProven(Exception):
 
 def _mark(axis: Axis, i: int) -> Mark:
     return Mark(Source("--set", axis.override(int(i))), 1, 1)
-
-
-def _codes(axis: Axis):
-    """Of each place of a table's axis, the first place with the same value."""
-    import numpy as np
-
-    first: dict = {}
-    keys = [
-        repr(v) if not isinstance(v, (int, float, str)) else v
-        for v in (axis.labels.tolist() if hasattr(axis.labels, "tolist") else axis.labels)
-    ]
-    return np.array([first.setdefault(k, i) for i, k in enumerate(keys)])
-
-
-def _span(values) -> tuple[float, float]:
-    import numpy as np
-
-    low, high = float(values.min()), float(values.max())
-    if low == low and abs(low) < np.inf and abs(high) < np.inf:
-        return low, high
-    known = values[np.isfinite(values)]
-    return (float(known.min()), float(known.max())) if known.size else (1.0, 1.0)
-
-
-def _nodes(runnable, numbers: dict, vary: frozenset[str], figures) -> tuple[dict, list[str], Any]:
-    """(nodes of figures by name, figures that have no formula, node of whether predict accepts)."""
-    later = any(n.startswith(("e2e", "itl", "user")) for n in figures)
-    try:
-        formulas = Formulas(runnable, **numbers, vary=vary)
-        sound = formulas.sound(later)
-    except (NotImplementedError, ArithmeticError, ValueError):
-        return {}, list(figures), None
-    nodes, left = {}, []
-    for name in figures:
-        try:
-            nodes[name] = formulas.figure(name)
-        except (KeyError, NotImplementedError, ArithmeticError, ValueError):
-            left.append(name)
-    return nodes, left, sound
-
-
-def _limit(spec, path: tuple[str, ...], name: str, value: float) -> float:
-    """Bytes that may be used of a tier where a field of the hardware has another value."""
-    doc, (_, memory) = spec.doc, device_tier(spec)
-    if path == ("hw", "usable"):
-        return usable_bytes(SimpleNamespace(doc=SimpleNamespace(usable=value)), memory)  # type: ignore[arg-type, return-value]
-    old = memory if path[1] == "memory" else getattr(doc.host, path[2])
-    new = SimpleNamespace(**({"capacity": old.capacity, "reserve": old.reserve} | {path[-1]: value}))
-    if path[1] == "memory":
-        return usable_bytes(spec, new)  # type: ignore[return-value]
-    tiers = {"dram": doc.host.dram, "disk": doc.host.disk} | {path[2]: new}
-    return lower_bytes(SimpleNamespace(doc=SimpleNamespace(host=SimpleNamespace(**tiers))))[name.removeprefix("usable_")]  # type: ignore[arg-type]

@@ -1,101 +1,15 @@
-"""What is kept of a sweep's points while they stream by: the best, the Pareto front, quantiles, histograms and counts.
+"""What is kept of a sweep's points while they stream by: the best, histograms, counts (and see `front.py`, `quantiles.py`).
 
 A reduction makes a state of a block, and joins states; both give the same whatever the blocks and their order.
 """
 
 from __future__ import annotations
 
-import re
 from typing import Any, NamedTuple
 
-from ...language.problem import Mark, Source, problem, suggest
-from ...language.units import UnitError, quantity, unit
-from ..traced import REGIMES
-from .figures import check_figures, is_flag, numeric, smaller_is_better
-from .quantiles import Quantiles
-
-MOST_FRONT = {2: 1_000_000, 3: 50_000}
-_CONDITION = re.compile(r"\s*([a-z][\w.]*)\s*(?:(>=|<=|!=|=|>|<)\s*(.+?)\s*)?\Z")
-_UNITS = ("B", "s", "FLOP", "B/s", "FLOP/s")
-
-
-class Goal(NamedTuple):
-    """A figure and which way is better."""
-
-    figure: str
-    least: bool
-
-    @property
-    def text(self) -> str:
-        """As it is given: `max:tps.expected`."""
-        return f"{'min' if self.least else 'max'}:{self.figure}"
-
-    def score(self, arrays):
-        """Values of which the largest is best, flat; NaN where unknown."""
-        values = numeric(self.figure, arrays[self.figure]).ravel()
-        return -values if self.least else values
-
-
-def goal(text: str, option: str = "best") -> Goal:
-    """A goal from `tps.expected`, `max:tps.expected` or `min:ttft_s.expected`; without a word, times and bytes are small."""
-    word, colon, name = str(text).partition(":")
-    if not colon:
-        word, name = "", word
-    if word not in ("", "min", "max"):
-        raise problem(f"`{text}` is not a goal", Mark(Source(option, str(text)), 1, 1), "write FIGURE, max:FIGURE or min:FIGURE")
-    (name,) = check_figures((name,), option)
-    return Goal(name, smaller_is_better(name) if not word else word == "min")
-
-
-class Condition(NamedTuple):
-    """A figure compared with a number; `op` is one of >= <= > < = !=."""
-
-    figure: str
-    op: str
-    value: float
-
-    def holds(self, arrays):
-        """Where it holds; nowhere where the figure is unknown."""
-        import operator
-
-        values = arrays[self.figure]
-        known = values >= 0 if is_flag(self.figure) else values == values
-        test = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt, "=": operator.eq, "!=": operator.ne}[self.op]
-        return test(values, self.value) & known
-
-
-def condition(text: str, option: str = "where") -> Condition:
-    """`memory.fits`, `tps.expected>=20`, `ttft_s.expected<500 ms`, `memory.total_bytes<24 GiB`, `decode.regime=memory`."""
-    mark = Mark(Source(option, str(text)), 1, 1)
-    found = _CONDITION.match(str(text))
-    if not found:
-        raise problem(f"`{text}` is not a condition", mark, "for example `memory.fits`, `tps.expected>=20`, `ttft_s.expected<500 ms`")
-    name, op, value = found.groups()
-    check_figures((name,), option)
-    if op is None:
-        if name != "memory.fits":
-            raise problem(f"`{text}` compares with nothing", mark, f"for example `{name}>=20`")
-        return Condition(name, "=", 1.0)
-    return Condition(name, op, _value(name, op, value, mark))
-
-
-def _value(name: str, op: str, text: str, mark: Mark) -> float:
-    if name.endswith(".regime"):
-        if text not in REGIMES or op not in ("=", "!="):
-            raise problem(f"`{text}` is no regime", mark, suggest(text, REGIMES))
-        return float(REGIMES.index(text))
-    if name == "memory.fits" and text in ("true", "false", "yes", "no"):
-        return float(text in ("true", "yes"))
-    try:
-        return float(text.replace(",", ""))
-    except ValueError:
-        pass
-    for base in _UNITS:
-        try:
-            return float(quantity(text, unit(base)[1]))
-        except UnitError:
-            continue
-    raise problem(f"`{text}` is not a number", mark, "write 20, 500 ms, 24 GiB")
+from ...language.problem import problem
+from .conditions import Condition, Goal
+from .figures import is_flag, numeric
 
 
 class Best:
@@ -133,87 +47,6 @@ class Best:
 
         order = np.lexsort((at, -score))[: self.count]
         return score[order], at[order]
-
-
-class Front:
-    """The points than which no other is better in every goal; of equal ones the first."""
-
-    def __init__(self, goals: tuple[Goal, ...]):
-        self.goals, self.figures = goals, tuple(g.figure for g in goals)
-
-    def of(self, start: int, arrays, chosen):
-        """(scores by goal, points)."""
-        import numpy as np
-
-        scores = np.stack([g.score(arrays) for g in self.goals])
-        good = chosen
-        for row in scores:
-            good = row == row if good is None else good & (row == row)
-        at = np.flatnonzero(good)
-        return self._front(scores[:, at], at + start)
-
-    def join(self, a, b):
-        """The front of two."""
-        import numpy as np
-
-        if not a[1].size or not b[1].size:
-            return b if not a[1].size else a
-        return self._front(np.concatenate([a[0], b[0]], 1), np.concatenate([a[1], b[1]]))
-
-    def _front(self, scores, at):
-        scores, at = _thinned(scores, at)
-        kept = _front_of_two(scores, at) if len(scores) == 2 else _front_of_many(scores, at)
-        if kept.size > MOST_FRONT.get(len(scores), 20_000):
-            raise problem(f"the Pareto front has more than {kept.size:,} points", help="compare fewer figures, or add a condition")
-        return scores[:, kept], at[kept]
-
-
-def _thinned(scores, at, rounds: int = 8):
-    """Points without those that a few strong ones beat: cheap, and most of a mesh."""
-    import numpy as np
-
-    for k in range(rounds):
-        if at.size < 4096:
-            break
-        low, high = scores.min(1), scores.max(1)
-        weights = np.roll(np.linspace(1, 0.1, len(scores)), k) / np.where(high > low, high - low, 1)
-        best = scores[:, (weights @ scores).argmax()]
-        kept = _unbeaten(scores, best)
-        scores, at = scores[:, kept], at[kept]
-    return scores, at
-
-
-def _unbeaten(scores, best):
-    """Where a point is better than another in some goal, or its equal in all."""
-    better, equal = scores[0] > best[0], scores[0] == best[0]
-    for row, value in zip(scores[1:], best[1:], strict=True):
-        better |= row > value
-        equal &= row == value
-    return better | equal
-
-
-def _front_of_two(scores, at):
-    """Places of the front of two goals: sorted by the first, those that raise the second."""
-    import numpy as np
-
-    order = np.lexsort((at, -scores[1], -scores[0]))
-    second = scores[1][order]
-    before = np.maximum.accumulate(np.concatenate([[-np.inf], second[:-1]])) if second.size else second
-    return order[second > before]
-
-
-def _front_of_many(scores, at):
-    import numpy as np
-
-    order = np.lexsort((at, *(-row for row in scores[::-1])))
-    kept: list[int] = []
-    left = order
-    while left.size:
-        first = left[0]
-        kept.append(first)
-        one = scores[:, first][:, None]
-        left = left[np.logical_or.reduce(scores[:, left] > one)]
-    return np.array(kept, dtype=int)
 
 
 class Histogram:
@@ -288,6 +121,3 @@ class Reductions(NamedTuple):
     def join(self, a: list | None, b: list) -> list:
         """The states of two runs of blocks, the earlier first."""
         return b if a is None else [item.join(x, y) for item, x, y in zip(self.items, a, b, strict=True)]
-
-
-__all__ = ["Best", "Condition", "Counts", "Front", "Goal", "Histogram", "Quantiles", "Reductions", "condition", "goal"]
