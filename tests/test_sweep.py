@@ -512,3 +512,6 @@ def test_bounds_decide_maxima_branches_and_sums():
     assert narrow(graph.most(2 * x, 3 * x, x)) == repr(narrowed([3 * x], {"x": (1.0, 9.0)})[0])
     kept, floored = ((x * 7) / 7, graph.make("floor", (x * 7) / 7))
     assert [len(needed(narrowed([n], {"x": (1.0, 9.0)}))) for n in (kept, floored)] == [1, 5]  # what decides a step is not touched
+    flag = graph.where(graph.make("<=", graph.make("floor", (x * 7) / 7) + x + x, 5), 1, 0)
+    shapes = [n.op for n in needed(narrowed([flag], {"x": (1.0, 9.0)}))]
+    assert "/" in shapes and shapes.count("+") == 1  # the step inside stays, the sum that is compared is collected

@@ -72,6 +72,7 @@ def test_conditions_choose_the_points_that_are_written_and_printed(tmp_path):
 
 
 def test_blanks_are_null(tmp_path):
+    pytest.importorskip("pyarrow")
     for name in ("a.parquet", "a.csv", "a.json"):
         sweep("8b", "rtx4090", batch=[1, 0], out=tmp_path / name, errors="nan")
     assert [r["memory.fits"] for r in json.loads((tmp_path / "a.json").read_text())["points"]] == [True, None]
@@ -283,6 +284,31 @@ def test_the_command_reads_a_table(tmp_path):
 def test_the_command_refuses_in_one_message(args, message):
     code, printed, said = run("8b", "--hw", "ddr5", *args)
     assert code == 2 and not printed and said.startswith("error: ") and message in said and "Traceback" not in said
+
+
+def test_without_numpy_it_is_said_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    code, printed, said = run("8b", "--hw", "ddr5", "--axis", "batch=1:4")
+    assert code == 2 and not printed and "needs NumPy" in said and "costmodel[sweep]" in said
+
+
+def test_processes_give_the_same(tmp_path):
+    args = [
+        "8b",
+        "--hw",
+        "ddr5",
+        "--axis",
+        "batch=1:64",
+        "--axis",
+        "context=1k:9k:500",
+        "--best",
+        "system_tps",
+        "--where",
+        "memory.fits",
+        "--format",
+        "json",
+    ]
+    assert run(*args, "--jobs", "2") == run(*args)
 
 
 def test_the_command_wants_a_model_and_a_machine():

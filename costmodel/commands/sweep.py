@@ -72,9 +72,11 @@ def _options(
 ):
     """The arguments of `costmodel.sweep`."""
     from ..language.problem import problem
+    from ..solve.sweep.figures import need_numpy
     from ..solve.sweep.ranges import read_axis, read_table
     from ..solve.where import placed
 
+    need_numpy()
     if table and axes:
         raise problem("`--table` has the axes as its columns", help="leave out --axis")
     found = read_table(table) if table else [read_axis(text) for text in axes]

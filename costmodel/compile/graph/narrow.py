@@ -42,11 +42,12 @@ class _Narrow:
 
     def decisive(self) -> set[int]:
         """Nodes that decide a step: they stay as they are, to the last digit."""
-        flags = {id(n) for o in self.outputs if o.op == "where" for n in needed(o.args[:1]) if o.args[1].op == o.args[2].op == "const"}
-        roots = [a for n in self.order if n.op in _STEPS and id(n) not in flags for a in n.args]
+        flags = {n.id for o in self.outputs for n in _flags(o)}
+        roots = [a for n in self.order if n.op in _STEPS and n.id not in flags for a in n.args]
         return {n.id for n in needed(roots)}
 
     def all(self) -> list[Node]:
+        """The outputs, made again."""
         for node in self.order:
             new = self.made[node.id] = self.again(node)
             self.used[new.id] += self.uses[node.id]
@@ -73,11 +74,13 @@ class _Narrow:
         return self.graph.make(node.op, *args) if known is None else self.graph.const(known)
 
     def collected(self, op: str, a: Node, b: Node) -> Node:
+        """A sum, difference, product or quotient."""
         if op in "*/":
             return self.product(a, b, 1 if op == "*" else -1)
         return self.total(a, b, 1 if op == "+" else -1)
 
     def joined(self, op: str, a: Node, b: Node) -> Node:
+        """A conjunction or disjunction, without a side that is known."""
         for one, other in ((a, b), (b, a)):
             if one.op == "const":
                 return other if bool(one.value) == (op == "and") else one
@@ -112,6 +115,7 @@ class _Narrow:
         return found
 
     def inner(self, op: str, node: Node) -> list[Node]:
+        """What a maximum (minimum) of maxima compares, where these are used nowhere else."""
         return [n for a in node.args for n in self.inner(op, a)] if node.op == op and self.used[node.id] <= 1 else [node]
 
     def beaten(self, op: str, node: Node, other: Node) -> bool:
@@ -129,6 +133,7 @@ class _Narrow:
         return self.forms.get(node.id, (1, ((node.id, 1),)))
 
     def product(self, a: Node, b: Node, sign: int) -> Node:
+        """A product (`sign` 1) or quotient (-1), as a number times powers of nodes."""
         (first, left), (second, right) = self.form(a), self.form(b)
         powers = Counter(dict(left))
         for base, power in right:
@@ -172,6 +177,7 @@ class _Narrow:
         return 0, {self.core(base).id: number}
 
     def total(self, a: Node, b: Node, sign: int) -> Node:
+        """A sum (`sign` 1) or difference (-1), as a number and multiples of products."""
         (constant, terms), (more, others) = self.addends(a), self.addends(b)
         terms = dict(terms)
         for key, number in others.items():
@@ -184,3 +190,12 @@ class _Narrow:
         if len(terms) + bool(constant) > 1:
             self.terms.setdefault(found.id, (constant, terms))
         return found
+
+
+def _flags(node: Node) -> list[Node]:
+    """The comparisons that alone tell which number a figure is, where it is one of a few."""
+    if node.op in ("and", "or"):
+        return [n for a in node.args for n in _flags(a)]
+    if node.op == "where" and all(a.op in ("const", "where") for a in node.args[1:]):
+        return [n for a in node.args for n in _flags(a)]
+    return [node] if node.op in _ORDER else []

@@ -13,7 +13,7 @@ from .axes import CASES, COUNTS, Axis, axis, label, techniques_of
 from .blocks import BLOCK_BYTES, Plan, places_of
 from .cells import Cells
 from .conditions import Goal, condition, goal
-from .figures import DEFAULT, check_figures
+from .figures import DEFAULT, check_figures, need_numpy
 from .front import Front
 from .quantiles import Quantiles
 from .reduce import Best, Counts, Histogram, Reductions
@@ -48,6 +48,7 @@ def sweep(model, hardware, **options) -> Sweep:
 
     Raises :class:`costmodel.SpecError` for bad input, and for points that `predict` refuses.
     """
+    need_numpy()
     options = _checked(options)
     axes, base = read_axes(model, hardware, options)
     shape = _shape(axes, options["table"])

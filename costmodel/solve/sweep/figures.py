@@ -17,6 +17,14 @@ NAMES = (*FIGURES, *BESIDE)
 _INNER = ("compute_s", "memory_s", "link_s")
 
 
+def need_numpy() -> None:
+    """Raises :class:`SpecError` where NumPy is not installed."""
+    try:
+        import numpy  # noqa: F401
+    except ImportError:
+        raise problem("a sweep needs NumPy", help="`pip install costmodel[sweep]`") from None
+
+
 def check_figures(names, option: str = "figures") -> tuple[str, ...]:
     """The names, each once. Raises :class:`SpecError` for one that is no figure."""
     names = (names,) if isinstance(names, str) else tuple(names)
