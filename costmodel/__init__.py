@@ -37,6 +37,7 @@ __all__ = [
 
 _HOMES = {
     "predict": "api",
+    "sweep": "solve.sweep.api",
     "load_model": "api",
     "load_hardware": "api",
     "load_technique": "api",

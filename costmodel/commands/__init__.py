@@ -3,6 +3,7 @@
 FILES = {
     "predict": "predict",
     "matrix": "matrix",
+    "sweep": "sweep",
     "plot": "plot",
     "report": "report",
     "check": "check",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..language.formula import FormulaError, Num
 from ..language.formula.fold import bind, number
-from ..language.formula.write import text
+from ..language.formula.write import python, text
 from ..language.merge import parse_sets
 from ..language.problem import Mark, Source, SpecError, article, problem
 from ..library import Library, Spec
@@ -149,7 +149,6 @@ def describe(machine: Machine, sets: tuple = ()) -> dict:
     """META: names, rates, memory and notes, as plain data."""
     program, hardware, engine = machine.program, machine.hardware, machine.engine
     stored = _stored(machine)
-    capacity = machine.memory.capacity
     span, prefill = machine.setting("span"), machine.setting("prefill_span")
     overhead = machine.fixed
     network = hardware.doc.links.get("network")
@@ -167,9 +166,9 @@ def describe(machine: Machine, sets: tuple = ()) -> dict:
         "stored": stored,
         "unread": embed,
         "file_size": sum(stored.values()),
-        "capacity": capacity,
-        "usable": None if capacity is None else max(0, allowed(capacity, hardware)),
-        "tiers": _tiers(hardware),
+        "capacity": machine.memory.capacity,
+        "usable": usable_bytes(hardware, machine.memory),
+        "tiers": lower_bytes(hardware),
         "network": None if network is None else (network.bandwidth, network.latency),
         "context": program.model.doc.context,
         "span": (span.low, span.high) if span is not None else (1, 1),
@@ -189,6 +188,7 @@ def describe(machine: Machine, sets: tuple = ()) -> dict:
         "places": {k: _place(e.mark) for k, e in program.fields.items() if e.mark} | {"model": _place(program.model.mark("name"))},
         "handoff": program.machine is not None,
         "draft_prefill": program.also is None or program.also.node["prefill"],
+        "shares": [python(node) for tuning in machine.tunings() for node in tuning.shares],
     }
 
 
@@ -210,7 +210,12 @@ def _titles(spec: Spec) -> dict:
     return {"en": spec.doc.label("en"), "ko": spec.doc.label("ko")}
 
 
-def _tiers(hardware: Spec) -> dict:
+def usable_bytes(hardware: Spec, memory) -> float | None:
+    """Bytes of the device's memory that may be used; None where its capacity is unknown."""
+    return None if memory.capacity is None else max(0, allowed(memory.capacity, hardware))
+
+
+def lower_bytes(hardware: Spec) -> dict:
     """Bytes that may be used of each lower tier."""
     host = hardware.doc.host
     tiers = {n: t for n, t in (("host", host.dram), ("disk", host.disk)) if t is not None}

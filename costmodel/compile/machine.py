@@ -80,13 +80,17 @@ class Machine:
             self._tunings[unit] = Tuning(self.engine, lineage, figures, own, self.free, throttle)
         return self._tunings[unit]
 
+    def tunings(self) -> list[Tuning]:
+        """The engine's settings of every unit that was asked for."""
+        return list(self._tunings.values())
+
     def _class_of(self, processor: str) -> tuple[str, ...]:
         """The lineage of the host processor's class."""
         return self.program.library.load("hardware", processor, mark=self.hardware.mark("host", "processor")).lineage
 
     def left(self) -> dict[str, float]:
         """The rates that formulas may name, with their values."""
-        names = [n for n in self.free or () if n in self.rates]  # a draft's own are not this machine's
+        names = [n for n in self.free or () if n in self.rates]  # other machines of the case add theirs
         return {n: self.rates[n] for n in ([*names, *self.rates] if self.open else names)}
 
     def setting(self, name: str) -> Any:

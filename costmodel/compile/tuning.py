@@ -43,6 +43,7 @@ class Tuning:
         self.throttle = 1 if engine.doc.fixed else throttle
         self.engine, self.lineage, self.figures, self.free = engine, lineage, figures, free
         self.own = {} if own is None or engine.doc.fixed else own
+        self.shares: list[Node] = []  # efficiencies that rates decide: each must lie above 0, at most at 1
 
     def stages(self, formats: tuple = ()) -> list[tuple[tuple, Any]]:
         """(path, settings), most specific first: a format in a class, a format, a class, the engine."""
@@ -98,6 +99,8 @@ class Tuning:
         if isinstance(found, Num) and not 0 < found.value <= 1:
             mark = self.engine.mark("efficiency", field)
             raise SpecError(Problem(f"efficiency.{field} is {found.value:g}; want more than 0, at most 1", mark))
+        if not isinstance(found, Num) and "M" not in names(found) and found not in self.shares:
+            self.shares.append(found)
         return found
 
     def bound(self, node: Node, path: str, formats: tuple = (), env: dict | None = None) -> Node:

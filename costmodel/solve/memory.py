@@ -145,7 +145,7 @@ def lower_tiers(prediction, tokens: int, batch: int | None = None) -> dict:
 
 def _within(needed, usable) -> bool | None:
     """Whether bytes fit; None where the capacity is unknown, or the bytes are a formula."""
-    return None if usable is None or is_open(needed) else needed <= usable
+    return None if usable is None or is_open(needed, usable) else needed <= usable
 
 
 def _prefill_machine(prediction) -> dict:

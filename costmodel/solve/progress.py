@@ -1,4 +1,4 @@
-"""Progress of a long matrix on stderr: nothing for short ones, one updating line on a terminal, a line now and then elsewhere."""
+"""Progress of a long matrix or sweep on stderr: nothing for short ones, one updating line on a terminal, a line now and then elsewhere."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from time import monotonic
 class Progress:
     """Call with (done, total); shows itself after a second."""
 
-    def __init__(self, stream, wait: float = 1.0):
-        self.stream, self.next, self.shown = stream, monotonic() + wait, False
+    def __init__(self, stream, wait: float = 1.0, what: str = "cases"):
+        self.stream, self.next, self.shown, self.what = stream, monotonic() + wait, False, what
         self.terminal = stream.isatty()
 
     def __enter__(self):
@@ -22,7 +22,7 @@ class Progress:
             return
         self.next, self.shown = now + (0.2 if self.terminal else 5.0), True
         end = "\r" if self.terminal else "\n"
-        self.stream.write(f"{done:,} of {total:,} cases{end}")
+        self.stream.write(f"{done:,} of {total:,} {self.what}{end}")
         self.stream.flush()
 
     def __exit__(self, *_):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..compile.graph.nodes import Graph, Node
-from ..compile.graph.read import Functions
+from ..compile.graph.read import Functions, expression
+from ..compile.runnable import PLAN_FIELDS, POSITIVE
 from .memory import device_lines, lower_tiers, spare_bytes
 from .prediction import Prediction
 from .record import attainable, ridge_of
@@ -27,6 +28,7 @@ class Traced:
         self.scale, self.kv_scale = (rates[n] for n in ("w_scale", "kv_scale"))
         stored = {tier: size * self.scale for tier, size in runnable.meta["stored"].items()}
         self.meta = {**runnable.meta, "rates": rates, "stored": stored, "file_size": runnable.meta["file_size"] * self.scale}
+        self._limits(prefix)
         self.c = self.functions.call("coefs", rates)
         self.knobs = {name: self._input(name, value) for name, value in self.functions.defaults("plan").items()}
         other = runnable.other
@@ -36,6 +38,21 @@ class Traced:
         apart = runnable.draft_prefill is not runnable.draft
         self.draft_prefill = Traced(runnable.draft_prefill, graph, inputs, vary, prefix) if apart else self.draft
         self.also = self._also if runnable.also is not None else None
+
+    def _limits(self, prefix: str) -> None:
+        """Bytes that may be used of each tier, left open where `vary` names them: `usable`, `usable_host`, `usable_disk`."""
+        vary = self.vary or frozenset()
+        if prefix + "usable" in vary:
+            self.meta["usable"] = self._input(prefix + "usable", self.meta["usable"])
+        tiers = self.meta["tiers"].items()
+        self.meta["tiers"] = {n: self._input(f"{prefix}usable_{n}", v) if f"{prefix}usable_{n}" in vary else v for n, v in tiers}
+
+    def sound(self) -> list[Node]:
+        """Conditions on rates without which the case would be refused: that efficiencies lie above 0, at most at 1."""
+        shares = [self.graph.node(expression(text, self.graph, self.meta["rates"])) for text in self.meta["shares"]]
+        mine = [self.graph.make("and", self.graph.make(">", s, 0), self.graph.make("<=", s, 1)) for s in shares]
+        below = {id(p): p for p in (self.other, self.draft, self.draft_prefill) if p is not None}
+        return mine + [c for p in below.values() for c in p.sound()]
 
     def _input(self, name: str, value: float) -> Node | float:
         self.inputs.setdefault(name, value)
@@ -89,6 +106,21 @@ class Formulas:
 
     def _given(self, name: str):
         return self.graph.input(name) if self.vary is None or name in self.vary else self.graph.const(self.inputs[name])
+
+    def sound(self, later: bool = False) -> Node:
+        """1 where `predict` would accept the inputs, as far as these were checked by :class:`Runnable` and the compiler.
+
+        `later`: the schedule of the last decode step is checked too, which end-to-end figures take.
+        """
+        p, graph = self.prediction, self.graph
+        plans = [p.plan, p.runnable.at(p.prompt, p.output, p.context + p.output - 1, p.batch)] if later else [p.plan]
+        holds = graph.const(True)
+        for plan in plans:
+            for name, value in zip(PLAN_FIELDS, plan, strict=True):
+                holds = graph.make("and", holds, graph.make(">" if name in POSITIVE else ">=", value, 0))
+        for condition in self.runnable.sound():
+            holds = graph.make("and", holds, condition)
+        return holds
 
     def figure(self, name: str) -> Node:
         """A figure by its name in :data:`FIGURES`. Raises KeyError for others, NotImplementedError where it has no formula."""

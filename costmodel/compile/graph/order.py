@@ -71,7 +71,7 @@ class Layout:
                 waiting += [(right, above if current.op == "*" else not above), (left, above)]
             else:
                 (over if above else under).append(current)
-        return over, under
+        return [n for n in over if n.op != "const" or n.value != 1] or over[:1], under
 
     def grouped(self, nodes: list[Node]) -> list[list[Node]]:
         """Nodes by the axes that they vary along, single numbers first: so that little is done on large arrays."""

@@ -46,6 +46,11 @@ class Functions:
         return ast.literal_eval(node)
 
 
+def expression(text: str, graph: Graph, scope: Mapping):
+    """The node or number of one expression over named nodes and numbers."""
+    return _Run(graph, dict(scope)).value(ast.parse(text, mode="eval").body)
+
+
 class _Run:
     def __init__(self, graph: Graph, scope: dict):
         self.graph, self.scope = graph, scope
