@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from .documents import Spec
     from .language.problem import Problem, SpecError
     from .library import Library
+    from .solve.invert.api import crossovers, invert, sensitivity
     from .solve.prediction import Prediction
+    from .solve.sweep.api import sweep
 
 __all__ = [
     "Library",
@@ -28,11 +30,15 @@ __all__ = [
     "SpecError",
     "__version__",
     "compile",
+    "crossovers",
+    "invert",
     "load_engine",
     "load_hardware",
     "load_model",
     "load_technique",
     "predict",
+    "sensitivity",
+    "sweep",
 ]
 
 _HOMES = {

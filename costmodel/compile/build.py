@@ -9,7 +9,7 @@ from ..language.merge import parse_sets
 from ..language.problem import Mark, Source, SpecError, article, problem
 from ..library import Library, Spec
 from .emit import Emitter, row_table
-from .machine import Machine, device_tier
+from .machine import Machine
 from .program import Program, compile_program
 from .proof import prove
 from .runnable import Runnable
@@ -192,9 +192,9 @@ def describe(machine: Machine, sets: tuple = ()) -> dict:
     }
 
 
-def allowed(capacity, hardware: Spec):
-    """Bytes of a device's capacity (a number, or a formula of it) that a model may take."""
-    return capacity * hardware.doc.usable - (device_tier(hardware)[1].reserve or 0)
+def allowed(capacity, hardware: Spec, memory):
+    """Bytes of a device memory's capacity (a number, or a formula of it) that a model may take."""
+    return capacity * hardware.doc.usable - (memory.reserve or 0)
 
 
 def _stored(machine: Machine) -> dict[str, float]:
@@ -212,7 +212,7 @@ def _titles(spec: Spec) -> dict:
 
 def usable_bytes(hardware: Spec, memory) -> float | None:
     """Bytes of the device's memory that may be used; None where its capacity is unknown."""
-    return None if memory.capacity is None else max(0, allowed(memory.capacity, hardware))
+    return None if memory.capacity is None else max(0, allowed(memory.capacity, hardware, memory))
 
 
 def lower_bytes(hardware: Spec) -> dict:

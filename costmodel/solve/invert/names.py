@@ -162,7 +162,7 @@ def _capacity(question: Question, target: Target) -> Unknown:
         True,
         changes=lambda x: {"sets": (f"hw.memory.{tier}.capacity={x!r} B",)},
         kind="capacity",
-        also={"of": lambda capacity: allowed(capacity, hardware) - needed},
+        also={"of": lambda capacity: allowed(capacity, hardware, memory) - needed},
     )
 
 
