@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from math import prod
-from typing import Any
+from typing import Any, Unpack, cast
 
 from ...api import _count
 from ...language.problem import Mark, Source, problem, suggest
@@ -15,6 +15,7 @@ from .cells import Cells
 from .conditions import Goal, condition, goal
 from .figures import DEFAULT, check_figures, need_numpy
 from .front import Front
+from .options import SweepOptions
 from .quantiles import Quantiles
 from .reduce import Best, Counts, Histogram, Reductions
 from .result import Sweep
@@ -31,7 +32,7 @@ _OPTIONS = {
 }
 
 
-def sweep(model, hardware, **options) -> Sweep:
+def sweep(model: Any, hardware: Any, **options: Unpack[SweepOptions]) -> Sweep:
     """Predict over a mesh (or, with `table=True`, a table) of values: every list or array is an axis, in the order given.
 
     `model`, `hardware`, `engine`, `devices`, `prompt`, `output`, `context`, `batch` as for `predict`, or lists of them;
@@ -49,7 +50,11 @@ def sweep(model, hardware, **options) -> Sweep:
     Raises :class:`costmodel.SpecError` for bad input, and for points that `predict` refuses.
     """
     need_numpy()
-    options = _checked(options)
+    return _swept(model, hardware, _checked(cast("dict", options)))
+
+
+def _swept(model, hardware, options: dict) -> Sweep:
+    """A sweep whose arguments are all there."""
     axes, base = read_axes(model, hardware, options)
     shape = _shape(axes, options["table"])
     if options["errors"] not in ("raise", "nan"):
