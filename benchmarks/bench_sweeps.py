@@ -1,4 +1,4 @@
-"""Points a second of `costmodel.sweep`, beside a bare NumPy pass and the scalar API: `python benchmarks/sweep.py`.
+"""Points a second of `costmodel.sweep`, beside a bare NumPy pass and the scalar API.
 
 CPU time of one process. The bare pass is one multiplication and one addition over float64 arrays of as many points, in
 chunks of the sweep's tiles. The mesh and the table have the same figures: floor and expected tokens per second, and memory.
@@ -38,12 +38,14 @@ def bare(arrays, chunk: int) -> None:
         out[part] = arrays[0][part] * arrays[1][part] + arrays[2][part]
 
 
-def rate(points: int, took: float) -> dict:
-    return {"points": points, "cpu_s": round(took, 2), "million_points_per_s": round(points / took / 1e6, 3)}
+def rate(points: int, took: float, passed: float | None = None) -> dict:
+    """Points a second; as multiples of a bare pass over as many, where `passed` (seconds a point) is given."""
+    found: dict = {"points": points, "CPU s": round(took, 2), "million a second": round(points / took / 1e6, 3)}
+    return found if passed is None else found | {"x bare pass": round(took / points / passed, 1)}
 
 
-def main() -> None:
-    """Print one JSON object of all figures."""
+def measure() -> dict[str, dict]:
+    """Tables of growing size, a mesh, a stream of 10^8 points, and the scalar API."""
     streamed = subprocess.run(
         [sys.executable, __file__, "stream"], stdout=subprocess.PIPE, check=True
     )  # first: a child's peak counts its parent's
@@ -58,14 +60,19 @@ def main() -> None:
     passed = seconds(lambda: bare((batch, context, bandwidth), TILE))
     table = {"batch": batch, "context": context, "axes": {BANDWIDTH: bandwidth}, "table": True, "figures": FIGURES}
     mesh = {"batch": np.arange(1, 201), "context": np.arange(1, 20001, 80), "axes": {BANDWIDTH: np.linspace(4e10, 4e12, 500)}}
-    results = {"10^8 points streamed": json.loads(streamed.stdout), "bare NumPy pass": rate(TABLE, passed)}
-    results["table"] = rate(TABLE, seconds(lambda: costmodel.sweep("8b", "ddr5", **table)))
-    results["mesh of three axes"] = rate(200 * 250 * 500, seconds(lambda: costmodel.sweep("8b", "ddr5", figures=FIGURES, **mesh)))
-    for name in ("table", "mesh of three axes"):
-        results[name]["x_bare_pass"] = round(results["bare NumPy pass"]["million_points_per_s"] / results[name]["million_points_per_s"], 1)
+    each = passed / TABLE
+    results = {"bare NumPy pass": rate(TABLE, passed)}
+    for points in (10_000, 100_000, 1_000_000, TABLE):
+        part = {**table, "batch": batch[:points], "context": context[:points], "axes": {BANDWIDTH: bandwidth[:points]}}
+        took = seconds(lambda part=part: costmodel.sweep("8b", "ddr5", **part))
+        results[f"table of {points:,} (target 10 million a second)"] = rate(points, took, each)
+    took = seconds(lambda: costmodel.sweep("8b", "ddr5", figures=FIGURES, **mesh))
+    results["mesh of three axes"] = rate(200 * 250 * 500, took, each)
+    told = json.loads(streamed.stdout)
+    results["10^8 points streamed (target under 1000 MB)"] = rate(told["points"], told["seconds"], each) | {"peak MB": told["peak_MB"]}
     model, hardware = costmodel.load_model("8b"), costmodel.load_hardware("ddr5")
-    results["scalar predict, same figures"] = rate(20000, seconds(lambda: scalar(costmodel, model, hardware)))
-    print(json.dumps(results, indent=2))
+    results["scalar predict, same figures"] = rate(20000, seconds(lambda: scalar(costmodel, model, hardware)), each)
+    return results
 
 
 def scalar(costmodel, model, hardware) -> None:
@@ -94,8 +101,8 @@ def stream() -> None:
     result = costmodel.sweep("8b", "ddr5", **mesh, **kept)
     took = time.process_time() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    print(json.dumps(rate(result.points, took) | {"peak_MB": round(peak / 1e6)}))
+    print(json.dumps({"points": result.points, "seconds": took, "peak_MB": round(peak / 1e6)}))
 
 
 if __name__ == "__main__":
-    stream() if "stream" in sys.argv else main()
+    stream()
