@@ -9,6 +9,11 @@ from typing import Any
 from .question import Question
 from .targets import Target
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..shapes.inverse import FoundUnit
+    from ..shapes.unfold import Titles
+
 FAR = 1e6
 """A rate is looked for up to so many times the machine's, and down to its inverse."""
 
@@ -23,8 +28,8 @@ class Unknown:
     """
 
     name: str
-    title: dict[str, str]
-    unit: str
+    title: Titles
+    unit: FoundUnit
     now: Any
     low: float
     high: float
