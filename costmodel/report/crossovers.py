@@ -8,6 +8,11 @@ from ..sizes import short
 from .inverse import amount
 from .table import wrap
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..solve.invert.answers import Crossovers
+    from ..solve.shapes.unfold import Lang
+
 TEXTS: dict[str, dict[str, Any]] = {
     "en": {
         "head": "{model} on {hardware}, {engine}",
@@ -110,7 +115,7 @@ TEXTS: dict[str, dict[str, Any]] = {
 }
 
 
-def crossovers_text(found, lang: str = "en") -> str:
+def crossovers_text(found: Crossovers, lang: Lang = "en") -> str:
     """Two lines or three for each crossing: what and where, what it means, or why there is none."""
     t = TEXTS[lang]
     names = {k: found.titles[k][lang] for k in ("model", "hardware", "engine")}
