@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .documents import Spec
     from .language.problem import Problem, SpecError
     from .library import Library
+    from .solve.invert.api import crossovers, invert, sensitivity
     from .solve.prediction import Prediction
 
 __all__ = [
@@ -28,11 +29,14 @@ __all__ = [
     "SpecError",
     "__version__",
     "compile",
+    "crossovers",
+    "invert",
     "load_engine",
     "load_hardware",
     "load_model",
     "load_technique",
     "predict",
+    "sensitivity",
 ]
 
 _HOMES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..sizes import short
-from .inverse import amount
+from .inverse import amount, case_names
 from .table import wrap
 
 TYPE_CHECKING = False
@@ -118,8 +118,7 @@ TEXTS: dict[str, dict[str, Any]] = {
 def crossovers_text(found: Crossovers, lang: Lang = "en") -> str:
     """Two lines or three for each crossing: what and where, what it means, or why there is none."""
     t = TEXTS[lang]
-    names = {k: found.titles[k][lang] for k in ("model", "hardware", "engine")}
-    lines = [*wrap(t["head"].format(**names), 80), *wrap(t["work"].format(**found.workload), 80)]
+    lines = [*wrap(t["head"].format(**case_names(found, lang)), 80), *wrap(t["work"].format(**found.workload), 80)]
     if found.techniques:
         lines += wrap(", ".join(found.techniques), 80)
     for row in found.rows:

@@ -7,7 +7,7 @@ from .table import wrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..solve.invert.answers import Solution
+    from ..solve.invert.answers import Asked, Solution
     from ..solve.shapes.inverse import Aim
     from ..solve.shapes.unfold import Lang, Titles
 
@@ -93,9 +93,10 @@ TEXTS = {
         "lacking": "{size} 모자람",
     },
 }
+COMPUTE_BOUND = "decode.compute_s / decode.memory_s"
 BARE: dict[str, Titles] = {
     "memory left": {"en": "a fit in memory", "ko": "메모리에 들어감"},
-    "decode.compute_s / decode.memory_s": {"en": "compute-bound decode", "ko": "연산 병목 decode"},
+    COMPUTE_BOUND: {"en": "compute-bound decode", "ko": "연산 병목 decode"},
 }
 
 
@@ -114,6 +115,12 @@ def amount(value, unit: str, digits: int = 4) -> str:
     if unit in ("tokens", "sequences", "layers", "devices"):
         return f"{value:,.0f} {unit if value != 1 else unit[:-1]}"
     return f"{short(value, digits)} {unit}".strip() if unit != "share" else short(value, digits)
+
+
+def case_names(asked: Asked, lang: Lang) -> dict[str, str]:
+    """Titles of the model, the machine and the engine."""
+    titles = asked.titles
+    return {"model": titles["model"][lang], "hardware": titles["hardware"][lang], "engine": titles["engine"][lang]}
 
 
 def aim(target: Aim, lang: Lang) -> str:
@@ -178,7 +185,7 @@ def _relation(answer) -> str | None:
     name, unit = answer.unknown.rpartition(".")[2], answer.target["unit"]
     made = {"tok/s": "s", "s": "1/s", "B": "1/B"}.get(unit, "") if answer.relation["inverse"] else unit
     parts = [_term(c, p, name, made, answer.unit) for c, p in answer.relation["terms"]]
-    left = answer.target["figure"] if answer.target["figure"] not in BARE else "what is left"
+    left = {"memory left": "what is left", COMPUTE_BOUND: "(compute / memory)"}.get(answer.target["figure"], answer.target["figure"])
     return f"{'1 / ' if answer.relation['inverse'] else ''}{left} = " + " + ".join(parts).replace("+ -", "- ")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..sizes import scaled, seconds, short
-from .inverse import amount
+from .inverse import amount, case_names
 from .table import text_table, wrap
 
 TYPE_CHECKING = False
@@ -42,8 +42,7 @@ TEXTS: dict[str, dict[str, Any]] = {
 def sensitivity_text(found: Sensitivity, lang: Lang = "en") -> str:
     """The table, what its marks mean, and what has no row."""
     t, c = TEXTS[lang], f"{100 * found.change:g} %"
-    names = {k: found.titles[k][lang] for k in ("model", "hardware", "engine")}
-    lines = wrap(t["head"].format(figure=found.figure, value=amount(found.value, found.unit), **names), 80)
+    lines = wrap(t["head"].format(figure=found.figure, value=amount(found.value, found.unit), **case_names(found, lang)), 80)
     rows = [_cells(row) for row in found.rows]
     columns = [text.format(c=c) for text in t["columns"]]
     lines += ["", text_table(columns, rows, 100, (1, 2, 3, 4)), ""]

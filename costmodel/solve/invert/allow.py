@@ -33,12 +33,12 @@ def would_do(question: Question, quantity: Unknown, goal: Target, answer: Soluti
     return [], None
 
 
-def _attempt(question: Question, goal: Target, name: str, value: float, **changes) -> Allowing | None:
+def _attempt(question: Question, goal: Target, name: str, title: str, value: float, **changes) -> Allowing | None:
     try:
         found = float(goal.of(question.predict(**changes)))
     except SpecError:
         return None
-    return {"name": name, "value": value, "figure": found} if goal.met(found) else None
+    return {"name": name, "title": title, "value": value, "figure": found} if goal.met(found) else None
 
 
 def _machines(question: Question, quantity: Unknown, goal: Target, value: float) -> list[Allowing]:
@@ -67,9 +67,9 @@ def _machines(question: Question, quantity: Unknown, goal: Target, value: float)
     for there, name, title in sorted(rows)[:TRIED]:
         other = Question.__new__(Question)
         other.__dict__ |= {**question.__dict__, "hardware": name, "sets": tuple(s for s in question.sets if not s.startswith("hw."))}
-        done = _attempt(other, goal, name, there)
+        done = _attempt(other, goal, name, title, there)
         if done:
-            found.append({**done, "title": title})
+            found.append(done)
         if len(found) == SHOWN:
             break
     return found
@@ -86,7 +86,8 @@ def _formats(question: Question, goal: Target) -> list[Allowing]:
             meta = question.predict(**changes).runnable.meta
         except SpecError:
             continue
-        done = _attempt(question, goal, name, 8 * meta["file_size"] * meta["devices"] / meta["params"], **changes)
+        title = question.library.load("format", name).doc.label()
+        done = _attempt(question, goal, name, title, 8 * meta["file_size"] * meta["devices"] / meta["params"], **changes)
         if done:
             found.append(done)
     return sorted(found, key=lambda f: -f["value"])[:SHOWN]
@@ -94,10 +95,11 @@ def _formats(question: Question, goal: Target) -> list[Allowing]:
 
 def _links(question: Question, goal: Target) -> list[Allowing]:
     """Links of the library that meet the target, each predicted, slowest first."""
-    rows = sorted((question.library.load("link", n).doc.bandwidth, n) for n in question.library.usable("link"))
+    docs = {n: question.library.load("link", n).doc for n in question.library.usable("link")}
+    rows = sorted((doc.bandwidth, n) for n, doc in docs.items())
     found: list[Allowing] = []
     for there, name in rows:
-        done = _attempt(question, goal, name, there, sets=(f"hw.links.peer={name}",))
+        done = _attempt(question, goal, name, docs[name].label(), there, sets=(f"hw.links.peer={name}",))
         if done:
             found.append(done)
     return found[:SHOWN]

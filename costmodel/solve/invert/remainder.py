@@ -18,7 +18,7 @@ def remains(question: Question, quantity: Unknown, goal: Target, x) -> dict[Part
     try:
         formulas = question.formulas(None)
         node = formulas.graph.node(goal.of(formulas.prediction))
-        point = formulas.inputs | {str(quantity.input): x * quantity.scale}
+        point = formulas.inputs | quantity.given(x)
         slopes = gradient(node, point)
         (figure,) = values([node], point)
     except (NotImplementedError, ZeroDivisionError):

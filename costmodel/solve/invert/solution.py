@@ -196,7 +196,7 @@ def checked(question: Question, quantity: Unknown, goal: Target, value) -> Again
     except SpecError:  # of a value that no document may have
         p = None
     if p is None:
-        p, how = question.at({quantity.input: value * quantity.scale} if quantity.input else {}), "formulas"
+        p, how = question.at(quantity.given(value)), "formulas"
     found = goal.of(p)
     p.memory  # noqa: B018
     longest = p.runnable.meta["context"]

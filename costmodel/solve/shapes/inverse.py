@@ -1,6 +1,6 @@
 """Parts of the JSON forms of cases asked backwards; the forms themselves are the classes of `costmodel.solve.invert.answers`."""
 
-from typing import Literal, NotRequired, TypedDict, final
+from typing import Literal, TypedDict, final
 
 from ..units import Bytes, Ratio, Seconds, Share, Speed
 from .diff import ComparedCase
@@ -26,9 +26,16 @@ CrossingName = Literal[
     "moe-total",
 ]
 Along = Literal["batch", "context", "prompt", "acceptance"]
-CaseTitles = dict[Literal["model", "hardware", "engine"], Titles]
 Value = float | str
 """A number in the unknown's unit, or a name."""
+
+
+class CaseTitles(TypedDict):
+    """Of the documents."""
+
+    model: Titles
+    hardware: Titles
+    engine: Titles
 
 
 class AskedCase(ComparedCase):
@@ -91,8 +98,7 @@ class Allowing(TypedDict):
     """A document of the library with which the case meets the target."""
 
     name: str
-    title: NotRequired[str]
-    """Of machines."""
+    title: str
     value: float
     """Of the unknown."""
     figure: float
