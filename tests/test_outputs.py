@@ -312,8 +312,7 @@ SOLVED = {
     "output": "output 8b --hw ddr5 --for e2e=30s",
     "acceptance": "acceptance 8b --hw rtx4090 -t speculative-decoding --for tps=150",
     "drafted": "drafted 8b --hw rtx4090 -t speculative-decoding --for tps=100",
-    "a knob": "speculative-decoding.drafted 8b --hw rtx4090 --for tps=100",
-    "layers": "gpu-layers 8b --hw rtx4090 --engine llama.cpp --for ttft=200ms",
+    "layers": "gpu-layers llama-3.2-1b --hw rtx4090 --engine llama.cpp --for tps=100",
     "devices": "devices llama-3.3-70b --hw h100-sxm --for fits",
     "formats": "format 8b --hw ddr5 --for tps=10",
     "a coefficient": "reach 8b --hw ddr5 --for tps=14",
@@ -326,7 +325,7 @@ UNSOLVED = {
     "out of reach": "bandwidth 8b --hw ddr5 --for tps=1000",
     "the same throughout": "output 8b --hw ddr5 --for tps=1000",
     "no format": "format llama-3.3-70b --hw ddr5 --for tps=1000",
-    "no layers": "gpu-layers 8b --hw rtx4090 --engine llama.cpp --for tps=10000",
+    "no layers": "gpu-layers llama-3.2-1b --hw rtx4090 --engine llama.cpp --for tps=100000",
     "a mean over nothing": "batch 8b --hw ddr5 --output 1 --for itl=1s",
 }
 
@@ -343,10 +342,8 @@ CROSSED = {
     "dense": "8b --hw ddr5",
     "moe": "mixtral-8x7b --hw h100-sxm --devices 2",
     "mla": "deepseek-v3 --hw h100-sxm --devices 8 --engine vllm -t mtp",
-    "speculation": "8b --hw rtx4090 --batch 8 -t speculative-decoding:drafted=6",
     "no kv": "tests/data/configs/mamba-2.8b.json --hw rtx4090",
-    "one token": "8b --hw h100-sxm --output 1",
-    "chunks": "8b --hw h100-sxm -t chunked-prefill --batch 4",
+    "speculation": "8b --hw rtx4090 --batch 8 --output 1 -t speculative-decoding:drafted=6",
 }
 
 
