@@ -127,7 +127,7 @@ def crossovers_text(found: Crossovers, lang: Lang = "en") -> str:
 
 
 def _row(row, t: dict) -> list[str]:
-    head = t[row.name].format(share=f"{100 * row.detail['share']:g} %" if "share" in row.detail else "")
+    head = t[row.name].format(share=f"{100 * row.detail['share']:g} %" if "share" in (row.detail or ()) else "")
     if row.value is not None:
         place = t["above" if row.by == "acceptance" else "from"].format(place=f"{t[row.by]} {_number(row)}", how=_how(row, t))
     else:
@@ -156,7 +156,7 @@ def _how(row, t: dict) -> str:
 
 def _words(row) -> dict:
     """What the meaning of a crossing names."""
-    d, near = row.detail, row.nearest or {"value": None, "figure": None}
+    d, near = row.detail or {}, row.nearest or {"value": None, "figure": None}
     words = {**d, "now": row.now}
     if row.name == "matrix-compute":
         words["bits"] = short(d["bits"])
@@ -186,5 +186,5 @@ def _reason(row, t: dict) -> dict:
         "at": f"{near['value'] or 0:,.4g}" if row.unit == "share" else f"{near['value'] or 0:,.0f}",
         "by": t[row.by],
         "high": f"{row.range[1]:,.0f}" if row.range and row.range[1] > 1 else amount(row.range[1], row.unit) if row.range else "",
-        "message": row.detail.get("message", ""),
+        "message": (row.detail or {}).get("message", ""),
     }

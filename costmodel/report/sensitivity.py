@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os.path import basename
 from typing import Any
 
 from ..sizes import scaled, seconds, short
@@ -79,6 +80,7 @@ def value_of(row: Effect) -> str:
 
 
 def _cells(row: Effect) -> list[str]:
+    """A row; of a document its file's name, so that the table is as wide in any folder."""
     mark = "~" if row.how == "steps" else ""
     ends = {way: percent(getattr(row, way)) + ("*" if way in row.regime_changes else "") for way in ("up", "down")}
-    return [row.name, value_of(row), mark + f"{row.elasticity:+.3f}", ends["up"], ends["down"], row.where or ""]
+    return [row.name, value_of(row), mark + f"{row.elasticity:+.3f}", ends["up"], ends["down"], basename(row.where or "")]

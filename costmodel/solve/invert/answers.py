@@ -122,7 +122,8 @@ class Crossing(Answer):
     """Where there is none; of `moe-total` always: where the edge is smallest."""
     range: tuple[float, float] | None
     """Looked for in; null where it was not."""
-    detail: Detail
+    detail: Detail | None
+    """By the name; null where there is no more to say."""
 
 
 class Crossovers(Asked):

@@ -14,9 +14,8 @@ from .targets import BARE, Target, quotient
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..shapes.inverse import Along, CrossingName, Detail, NoDetail, Value, Why
+    from ..shapes.inverse import Along, CrossingName, Detail, Value, Why
 
-NOTHING: NoDetail = {}
 ALONG: tuple[Along, ...] = ("context", "batch")
 
 
@@ -26,7 +25,7 @@ def crossings(question: Question) -> Crossovers:
     return Crossovers(schema="costmodel/crossovers@1", **question.head, rows=rows)
 
 
-def crossing(question: Question, name: CrossingName, by: Along, goal: Target, unknown: str = "", detail: Detail = NOTHING) -> Crossing:
+def crossing(question: Question, name: CrossingName, by: Along, goal: Target, unknown: str = "", detail: Detail | None = None) -> Crossing:
     """One crossing: where a quotient reaches 1 (or a figure its target) along `by`, which `solve` calls `unknown`."""
     quantity = resolve(question, unknown or by, goal)
     quantity.least = True  # where it turns first; `others` has the rest
@@ -46,7 +45,7 @@ def _number(value: Value) -> float:
     return value
 
 
-def empty(name: CrossingName, by: Along, detail: Detail = NOTHING, reason: Why | None = None) -> Crossing:
+def empty(name: CrossingName, by: Along, detail: Detail | None = None, reason: Why | None = None) -> Crossing:
     """A crossing that is at no value, or not looked for yet."""
     return Crossing(
         name=name,

@@ -106,11 +106,6 @@ class Allowing(TypedDict):
 
 
 @final
-class NoDetail(TypedDict):
-    """Nothing more to say."""
-
-
-@final
 class MatrixDetail(TypedDict):
     """The matrix of `matrix-compute`."""
 
@@ -180,4 +175,4 @@ class RefusedDetail(TypedDict):
     message: str
 
 
-Detail = NoDetail | MatrixDetail | NeededDetail | PaysDetail | ReadDetail | LostDetail | EdgeDetail | RefusedDetail
+Detail = MatrixDetail | NeededDetail | PaysDetail | ReadDetail | LostDetail | EdgeDetail | RefusedDetail
