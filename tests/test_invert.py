@@ -364,6 +364,6 @@ def test_tokens_of_output_for_a_time():
 
 
 def test_a_case_at_other_inputs_is_not_compiled_again(monkeypatch):
-    runnable = build(Case("8b", "h100-sxm", None, ("disaggregation", "speculative-decoding"), 1), library(), {}, True)
+    runnable = build(Case("8b", "h100-sxm", None, ("disaggregation:decode=a100-sxm-80gb", "speculative-decoding"), 1), library(), {}, True)
     monkeypatch.setattr(type(runnable), "__init__", None)
     assert varied(runnable, {"bw": 1e12, "decode_bw": 1e12}).other.meta["rates"]["bw"] == 1e12 != runnable.other.meta["rates"]["bw"]
