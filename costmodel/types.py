@@ -9,12 +9,16 @@ from .compile.uses import Use
 from .documents import Spec
 from .language.problem import Mark, Problem, Source
 from .solve.figures import BytesBy, Memory, Operator, Phase, Prefill, Rates, Times, Whole
+from .solve.invert.answers import Crossing, Crossovers, Effect, Sensitivity, Solution
 from .solve.judgement import Explanation, Judgement
 from .solve.shapes.check import FigureVerdict, Verdict
 from .solve.shapes.prediction import Regime, Tier
 
 __all__ = [
     "BytesBy",
+    "Crossing",
+    "Crossovers",
+    "Effect",
     "Explanation",
     "FigureVerdict",
     "Judgement",
@@ -26,6 +30,8 @@ __all__ = [
     "Problem",
     "Rates",
     "Regime",
+    "Sensitivity",
+    "Solution",
     "Source",
     "Spec",
     "Tier",

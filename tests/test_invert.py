@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 from math import ceil, log
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -338,3 +339,31 @@ def test_bad_input_is_one_message(unknown, target, told):
     assert told in str(error.value) and len(str(error.value)) < 1200
     result = CliRunner().invoke(main, ["solve", unknown, "8b", "--hw", "ddr5", "--for", target])
     assert result.exit_code == 2 and not result.stdout
+
+
+def test_techniques_and_overrides_are_taken_as_predict_takes_them():
+    own = Path(costmodel.__file__).parents[1] / "specs" / "techniques" / "speculative-decoding.yaml"
+    ways = ("speculative-decoding", ["speculative-decoding"], costmodel.load_technique("speculative-decoding"), own)
+    needed = {crossing(crossovers("8b", "ddr5", techniques=way), "speculation").value for way in ways}
+    assert len(needed) == 1 and 0.3 < needed.pop() < 0.6
+    sets = "hw.memory.dram.capacity=8 GB"
+    assert invert("capacity", "fits", "8b", "ddr5", sets=sets, suggest=False).now == 8e9
+
+
+@pytest.mark.parametrize(
+    "odd", [{"techniques": 3}, {"sets": [["a"]]}, {"unknown": None}, {"target": 3}, {"batch": "x"}, {"model": 3}], ids=str
+)
+def test_arguments_of_another_kind_are_problems(odd):
+    with pytest.raises(SpecError):
+        invert(**{"unknown": "bandwidth", "target": "tps=30", "model": "8b", "hardware": "ddr5", **odd})
+
+
+def test_tokens_of_output_for_a_time():
+    answer = invert("output", "e2e=30s", "8b", "ddr5")
+    assert [predict("8b", "ddr5", output=answer.value + more).e2e_s.expected <= 30 for more in (0, 1)] == [True, False]
+
+
+def test_a_case_at_other_inputs_is_not_compiled_again(monkeypatch):
+    runnable = build(Case("8b", "h100-sxm", None, ("disaggregation:decode=a100-sxm-80gb", "speculative-decoding"), 1), library(), {}, True)
+    monkeypatch.setattr(type(runnable), "__init__", None)
+    assert varied(runnable, {"bw": 1e12, "decode_bw": 1e12}).other.meta["rates"]["bw"] == 1e12 != runnable.other.meta["rates"]["bw"]

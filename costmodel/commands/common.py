@@ -85,6 +85,18 @@ def warn_shadowed(model: str) -> None:
             click.echo(f"note: `{model}` is read as a name; `./{model}` is the folder here", err=True)
 
 
+def draw(target, force, lang, make, option: str = "-o") -> None:
+    """Check what can be checked before anything is computed, draw and write; `make` draws in the language it is given."""
+    from ..report.plots import files, fonts, style
+
+    path = files.checked(target, force, option)
+    with style.drawing():
+        lang, note = fonts.readable(lang)
+    files.save(make(lang), path, force=force)
+    if note:
+        click.echo(f"note: {note}", err=True)
+
+
 def chosen_rows(files, engine, hardware, model, kind, quality, by_class):
     """The measurements that a command was asked for."""
     from ..report.measured import KINDS, Chosen

@@ -27,9 +27,7 @@ def command(model, hardware, lang, fmt, **case):
     if fmt == "json":
         import json
 
-        from ..solve.export import clean
-
-        click.echo(json.dumps(clean(found), ensure_ascii=False, indent=2, allow_nan=False))
+        click.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2, allow_nan=False))
     else:
         from ..report.crossovers import crossovers_text
 

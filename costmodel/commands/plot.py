@@ -8,7 +8,7 @@ from functools import partial
 import click
 
 from ..options import Size, drawn, grid, picture, placement, workload
-from .common import case_of, grid_of
+from .common import case_of, draw, grid_of
 
 
 @click.group("plot")
@@ -20,15 +20,8 @@ def command():
 
 
 def _draw(target, force, lang, make) -> None:
-    """Check what can be checked before anything is computed, draw, write, and say so."""
-    from ..report.plots import files, fonts, style
-
-    path = files.checked(target, force, "-o")
-    with style.drawing():
-        lang, note = fonts.readable(lang)
-    files.save(make(lang), path, force=force)
-    if note:
-        click.echo(f"note: {note}", err=True)
+    """Draw, write, and say so."""
+    draw(target, force, lang, make)
     click.echo(f"wrote {target}")
 
 

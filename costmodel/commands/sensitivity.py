@@ -43,20 +43,18 @@ def command(model, hardware, of, ceiling, change, plot, force, lang, fmt, **case
     exact derivative, and what 10 % more or less makes of the figure, computed again.
     """
     from ..solve.invert.elasticity import elasticities
-    from .common import question_of, warn_shadowed
+    from .common import draw, question_of, warn_shadowed
 
     warn_shadowed(model)
     found = elasticities(question_of(model, hardware, **case), of, change, ceiling)
     if plot:
-        from ..report.tornado import save_tornado
+        from ..report import plots
 
-        save_tornado(found, plot, lang, force)
+        draw(plot, force, lang, lambda lang: plots.tornado(found, lang=lang), "--plot")
     if fmt == "json":
         import json
 
-        from ..solve.export import clean
-
-        click.echo(json.dumps(clean(found), ensure_ascii=False, indent=2, allow_nan=False))
+        click.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2, allow_nan=False))
     else:
         from ..report.sensitivity import sensitivity_text
 

@@ -35,9 +35,7 @@ def command(unknown, model, hardware, target, ceiling, suggest, lang, fmt, **cas
     if fmt == "json":
         import json
 
-        from ..solve.export import clean
-
-        click.echo(json.dumps(clean(answer), ensure_ascii=False, indent=2, allow_nan=False))
+        click.echo(json.dumps(answer.to_dict(), ensure_ascii=False, indent=2, allow_nan=False))
     else:
         from ..report.inverse import solution_text
 

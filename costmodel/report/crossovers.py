@@ -5,8 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ..sizes import short
-from .inverse import amount
+from .inverse import amount, case_names
 from .table import wrap
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..solve.invert.answers import Crossovers
+    from ..solve.shapes.unfold import Lang
 
 TEXTS: dict[str, dict[str, Any]] = {
     "en": {
@@ -110,11 +115,10 @@ TEXTS: dict[str, dict[str, Any]] = {
 }
 
 
-def crossovers_text(found, lang: str = "en") -> str:
+def crossovers_text(found: Crossovers, lang: Lang = "en") -> str:
     """Two lines or three for each crossing: what and where, what it means, or why there is none."""
     t = TEXTS[lang]
-    names = {k: found.titles[k][lang] for k in ("model", "hardware", "engine")}
-    lines = [*wrap(t["head"].format(**names), 80), *wrap(t["work"].format(**found.workload), 80)]
+    lines = [*wrap(t["head"].format(**case_names(found, lang)), 80), *wrap(t["work"].format(**found.workload), 80)]
     if found.techniques:
         lines += wrap(", ".join(found.techniques), 80)
     for row in found.rows:
@@ -123,7 +127,7 @@ def crossovers_text(found, lang: str = "en") -> str:
 
 
 def _row(row, t: dict) -> list[str]:
-    head = t[row.name].format(share=f"{100 * row.detail['share']:g} %" if "share" in row.detail else "")
+    head = t[row.name].format(share=f"{100 * row.detail['share']:g} %" if "share" in (row.detail or ()) else "")
     if row.value is not None:
         place = t["above" if row.by == "acceptance" else "from"].format(place=f"{t[row.by]} {_number(row)}", how=_how(row, t))
     else:
@@ -152,7 +156,7 @@ def _how(row, t: dict) -> str:
 
 def _words(row) -> dict:
     """What the meaning of a crossing names."""
-    d, near = row.detail, row.nearest or {"value": None, "figure": None}
+    d, near = row.detail or {}, row.nearest or {"value": None, "figure": None}
     words = {**d, "now": row.now}
     if row.name == "matrix-compute":
         words["bits"] = short(d["bits"])
@@ -182,5 +186,5 @@ def _reason(row, t: dict) -> dict:
         "at": f"{near['value'] or 0:,.4g}" if row.unit == "share" else f"{near['value'] or 0:,.0f}",
         "by": t[row.by],
         "high": f"{row.range[1]:,.0f}" if row.range and row.range[1] > 1 else amount(row.range[1], row.unit) if row.range else "",
-        "message": row.detail.get("message", ""),
+        "message": (row.detail or {}).get("message", ""),
     }

@@ -5,6 +5,12 @@ from __future__ import annotations
 from ..sizes import both_bytes, scaled, seconds, short
 from .table import wrap
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..solve.invert.answers import Asked, Solution
+    from ..solve.shapes.inverse import Aim
+    from ..solve.shapes.unfold import Lang, Titles
+
 TEXTS = {
     "en": {
         "now": "{ratio}x the {now} of now",
@@ -87,9 +93,10 @@ TEXTS = {
         "lacking": "{size} 모자람",
     },
 }
-BARE = {
+COMPUTE_BOUND = "decode.compute_s / decode.memory_s"
+BARE: dict[str, Titles] = {
     "memory left": {"en": "a fit in memory", "ko": "메모리에 들어감"},
-    "decode.compute_s / decode.memory_s": {"en": "compute-bound decode", "ko": "연산 병목 decode"},
+    COMPUTE_BOUND: {"en": "compute-bound decode", "ko": "연산 병목 decode"},
 }
 
 
@@ -110,7 +117,13 @@ def amount(value, unit: str, digits: int = 4) -> str:
     return f"{short(value, digits)} {unit}".strip() if unit != "share" else short(value, digits)
 
 
-def aim(target: dict, lang: str) -> str:
+def case_names(asked: Asked, lang: Lang) -> dict[str, str]:
+    """Titles of the model, the machine and the engine."""
+    titles = asked.titles
+    return {"model": titles["model"][lang], "hardware": titles["hardware"][lang], "engine": titles["engine"][lang]}
+
+
+def aim(target: Aim, lang: Lang) -> str:
     """A target as text."""
     if target["figure"] in BARE:
         return BARE[target["figure"]][lang]
@@ -118,14 +131,14 @@ def aim(target: dict, lang: str) -> str:
     return f"{target['figure']} {'>=' if target['least'] else '<='} {value}"
 
 
-def reached(figure: float | None, target: dict, t: dict) -> str:
+def reached(figure: float | None, target: Aim, t: dict) -> str:
     """A figure as text: of memory, what is left or lacking."""
     if target["figure"] == "memory left" and figure is not None:
         return t["left" if figure >= 0 else "lacking"].format(size=scaled(abs(figure), "B"))
     return amount(figure, target["unit"])
 
 
-def solution_text(answer, lang: str = "en") -> str:
+def solution_text(answer: Solution, lang: Lang = "en") -> str:
     """The answer as lines of text."""
     t, title = TEXTS[lang], answer.title[lang]
     if answer.found == "none":
@@ -145,7 +158,7 @@ def solution_text(answer, lang: str = "en") -> str:
     return "\n".join([*lines, *_allowing(answer, t)])
 
 
-def _head(answer, t: dict, title: str, lang: str) -> str:
+def _head(answer, t: dict, title: str, lang: Lang) -> str:
     value, now = answer.value, answer.now
     head = f"{title} {amount(value, answer.unit)}"
     if isinstance(now, (int, float)) and isinstance(value, (int, float)) and now and value != now:
@@ -172,7 +185,7 @@ def _relation(answer) -> str | None:
     name, unit = answer.unknown.rpartition(".")[2], answer.target["unit"]
     made = {"tok/s": "s", "s": "1/s", "B": "1/B"}.get(unit, "") if answer.relation["inverse"] else unit
     parts = [_term(c, p, name, made, answer.unit) for c, p in answer.relation["terms"]]
-    left = answer.target["figure"] if answer.target["figure"] not in BARE else "what is left"
+    left = {"memory left": "what is left", COMPUTE_BOUND: "(compute / memory)"}.get(answer.target["figure"], answer.target["figure"])
     return f"{'1 / ' if answer.relation['inverse'] else ''}{left} = " + " + ".join(parts).replace("+ -", "- ")
 
 
@@ -217,7 +230,7 @@ def _allowing(answer, t: dict) -> list[str]:
     ]
 
 
-def _none(answer, t: dict, title: str, lang: str) -> list[str]:
+def _none(answer, t: dict, title: str, lang: Lang) -> list[str]:
     lines = [t["none"].format(title=title, target=aim(answer.target, lang))]
     low, high = (amount(x, answer.unit) for x in answer.range)
     near = answer.nearest or {"figure": None, "value": None}

@@ -21,12 +21,22 @@ OUTPUTS = {
     "evaluation": ("costmodel.solve.shapes.evaluation", "EvaluationData", "evaluate"),
     "unfolded-figure": ("costmodel.solve.shapes.unfold", "UnfoldedFigure", "explain"),
     "diff": ("costmodel.solve.shapes.diff", "DiffData", "diff"),
+    "solution": ("costmodel.solve.invert.answers", "Solution", "solve"),
+    "crossovers": ("costmodel.solve.invert.answers", "Crossovers", "crossovers"),
+    "sensitivity": ("costmodel.solve.invert.answers", "Sensitivity", "sensitivity"),
     "inspect": ("costmodel.report.shapes", "InspectOutput", "inspect"),
+    "sweep": ("costmodel.solve.shapes.sweep", "SweepData", "sweep"),
     "list": ("costmodel.report.shapes", "ListOutput", "list"),
     "probe": ("costmodel.report.shapes", "ProbeData", "probe"),
 }
 """Output → (module, type, the command that prints it)."""
-NAMES = ("costmodel.solve.units", "costmodel.solve.shapes.prediction", "costmodel.solve.shapes.check", "costmodel.solve.judgement")
+NAMES = (
+    "costmodel.solve.units",
+    "costmodel.solve.shapes.prediction",
+    "costmodel.solve.shapes.check",
+    "costmodel.solve.shapes.inverse",
+    "costmodel.solve.judgement",
+)
 """Modules whose names annotations may use without importing them at run time."""
 PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from os.path import basename
 from typing import Any
 
 from ..sizes import scaled, seconds, short
-from .inverse import amount
+from .inverse import amount, case_names
 from .table import text_table, wrap
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..solve.invert.answers import Effect, Sensitivity
+    from ..solve.shapes.unfold import Lang
 
 TEXTS: dict[str, dict[str, Any]] = {
     "en": {
@@ -34,20 +40,19 @@ TEXTS: dict[str, dict[str, Any]] = {
 }
 
 
-def sensitivity_text(found, lang: str = "en") -> str:
+def sensitivity_text(found: Sensitivity, lang: Lang = "en") -> str:
     """The table, what its marks mean, and what has no row."""
     t, c = TEXTS[lang], f"{100 * found.change:g} %"
-    names = {k: found.titles[k][lang] for k in ("model", "hardware", "engine")}
-    lines = wrap(t["head"].format(figure=found.figure, value=amount(found.value, found.unit), **names), 80)
+    lines = wrap(t["head"].format(figure=found.figure, value=amount(found.value, found.unit), **case_names(found, lang)), 80)
     rows = [_cells(row) for row in found.rows]
     columns = [text.format(c=c) for text in t["columns"]]
     lines += ["", text_table(columns, rows, 100, (1, 2, 3, 4)), ""]
     lines += wrap(t["local"].format(c=c), 80)
     for key, there in (
-        ("counts", any(r["kind"] == "workload" for r in found.rows)),
-        ("steps", any(r["how"] == "steps" for r in found.rows)),
-        ("bends", any(r["regime_changes"] for r in found.rows)),
-        ("bits", any(r["kind"] == "bytes" for r in found.rows)),
+        ("counts", any(r.kind == "workload" for r in found.rows)),
+        ("steps", any(r.how == "steps" for r in found.rows)),
+        ("bends", any(r.regime_changes for r in found.rows)),
+        ("bits", any(r.kind == "bytes" for r in found.rows)),
     ):
         lines += wrap(t[key].format(c=c), 80) if there else []
     for key, names_ in (("without", found.without), ("left_out", found.left_out)):
@@ -65,16 +70,17 @@ def percent(value: float | None) -> str:
     return f"{'+' if value > 0 else '-'}{text if abs(value) >= 1e-4 else f'{100 * abs(value):.4f}'} %"
 
 
-def value_of(row: dict) -> str:
+def value_of(row: Effect) -> str:
     """A parameter's value with its unit."""
-    if row["unit"] == "s":
-        return seconds(row["value"])
-    if row["unit"] in ("B/s", "FLOP/s"):
-        return scaled(row["value"], row["unit"])
-    return amount(row["value"], row["unit"]) if row["unit"] else f"{row['value']:g}"
+    if row.unit == "s":
+        return seconds(row.value)
+    if row.unit in ("B/s", "FLOP/s"):
+        return scaled(row.value, row.unit)
+    return amount(row.value, row.unit) if row.unit else f"{row.value:g}"
 
 
-def _cells(row: dict) -> list[str]:
-    mark = "~" if row["how"] == "steps" else ""
-    ends = {way: percent(row[way]) + ("*" if way in row["regime_changes"] else "") for way in ("up", "down")}
-    return [row["name"], value_of(row), mark + f"{row['elasticity']:+.3f}", ends["up"], ends["down"], row["where"] or ""]
+def _cells(row: Effect) -> list[str]:
+    """A row; of a document its file's name, so that the table is as wide in any folder."""
+    mark = "~" if row.how == "steps" else ""
+    ends = {way: percent(getattr(row, way)) + ("*" if way in row.regime_changes else "") for way in ("up", "down")}
+    return [row.name, value_of(row), mark + f"{row.elasticity:+.3f}", ends["up"], ends["down"], basename(row.where or "")]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
-from typing import Any
 
 from ..language.problem import problem
 from ..sizes import scaled, seconds, short
+from ..solve.shapes.sweep import SweepData
 from .table import text_table
 
 MOST_ROWS = 1000
@@ -70,13 +70,23 @@ def _known(value):
     return None if isinstance(value, float) and value != value else value
 
 
-def _record(result, where) -> dict[str, Any]:
-    axes = {n: [v.item() if hasattr(v, "item") else v for v in values] for n, values in result.axes.items()}
-    found: dict[str, Any] = {"schema": "costmodel/sweep@1", "base": dict(result.base), "axes": axes}
-    found |= {"table": result.table, "points": result.points, "missing": result.missing, "where": list(where), "chosen": result.chosen}
-    found |= {"best": result.best, "pareto": result.pareto, "exact_quantiles": result.exact_quantiles, "file": result.file}
-    found["quantiles"] = {n: {f"{r:g}": _known(v) for r, v in q.items()} for n, q in result.quantiles.items()}
-    found["histograms"] = result.histograms
+def _record(result, where) -> SweepData:
+    found: SweepData = {
+        "schema": "costmodel/sweep@1",
+        "base": dict(result.base),
+        "axes": {n: [v.item() if hasattr(v, "item") else v for v in values] for n, values in result.axes.items()},
+        "table": result.table,
+        "points": result.points,
+        "missing": result.missing,
+        "where": list(where),
+        "chosen": result.chosen,
+        "best": result.best,
+        "pareto": result.pareto,
+        "exact_quantiles": result.exact_quantiles,
+        "file": result.file,
+        "quantiles": {n: {f"{r:g}": _known(v) for r, v in q.items()} for n, q in result.quantiles.items()},
+        "histograms": result.histograms,
+    }
     if not _reduced(result):
         found["rows"] = [{n: _known(v) for n, v in row.items()} for row in all_rows(result)]
     return found

@@ -8,19 +8,29 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from .prediction import Prediction
+    from .shapes.diff import ComparedCase
+
+
+def case_of(p: Prediction) -> ComparedCase:
+    """What a prediction is of: names, techniques with every knob, overrides, and the workload as techniques leave it."""
+    meta = p.runnable.meta
+    return {
+        "model": meta["model"],
+        "hardware": meta["hardware"],
+        "engine": meta["engine"],
+        "techniques": meta["techniques"],
+        "sets": meta["sets"],
+        "workload": {"prompt": p.prompt, "output": p.output, "context": p.context, "batch": p.plan[0], "devices": meta["devices"]},
+    }
+
 
 def prediction_dict(p) -> dict[str, Any]:
     """Every figure of the contract."""
-    meta = p.runnable.meta
     return clean(
         {
             "schema": "costmodel/prediction@1",
-            "model": meta["model"],
-            "hardware": meta["hardware"],
-            "engine": meta["engine"],
-            "techniques": meta["techniques"],
-            "sets": meta["sets"],
-            "workload": {"prompt": p.prompt, "output": p.output, "context": p.context, "batch": p.plan[0], "devices": meta["devices"]},
+            **case_of(p),
             "memory": p.memory,
             "prefill": p.prefill,
             "decode": p.decode.to_dict() | {"tokens_out": p.tokens_out},

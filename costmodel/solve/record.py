@@ -7,7 +7,7 @@ from .either import is_open, most
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from functools import cached_property as once
-    from typing import Any
+    from typing import Any, dataclass_transform
 
 INFINITE = 2**40
 """More tokens or sequences than any workload."""
@@ -30,6 +30,18 @@ class Figures:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.__dict__.items())})"
+
+
+if not TYPE_CHECKING:
+
+    def dataclass_transform(**_):
+        """Of `typing`, which a prediction does without."""
+        return lambda cls: cls
+
+
+@dataclass_transform(kw_only_default=True)
+class Stated(Figures):
+    """Figures whose every field a type checker wants to be given, of its type."""
 
 
 class Record(Figures):

@@ -11,13 +11,14 @@ Importing this loads no matplotlib; the names below are imported on first use.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .curves import batch, context
+    from .effects import tornado
     from .files import save
     from .front import pareto, savings
     from .roof import roofline
     from .scatter import measured
     from .stack import memory
 
-__all__ = ["batch", "context", "measured", "memory", "pareto", "roofline", "save", "savings"]
+__all__ = ["batch", "context", "measured", "memory", "pareto", "roofline", "save", "savings", "tornado"]
 
 if not TYPE_CHECKING:
     HOMES = {
@@ -29,6 +30,7 @@ if not TYPE_CHECKING:
         "roofline": "roof",
         "measured": "scatter",
         "memory": "stack",
+        "tornado": "effects",
     }
 
     def __getattr__(name):

@@ -67,7 +67,16 @@ def naming(predictions: list[Prediction], t: Texts, free: Iterable[str] = ()) ->
     labels = [
         _distinct([_label(p, a, vary, shared, t, full) for p, a in zip(predictions, asked, strict=True)], apart) for full in (True, False)
     ]
-    return Names(title, [_engine(shared, first, t), *_extras(shared, t)], *labels)
+    return Names(title, _lines(first.runnable.meta, shared, t), *labels)
+
+
+def heading(meta: dict, asked: dict, t: Texts) -> tuple[str, list[str]]:
+    """(title, lines below it) of one case: `meta` as :func:`title_of` takes it, `asked` as of :func:`facts`."""
+    return f" {t('on')} ".join(title_of(meta, k, t.lang) for k in ("model", "hardware")), _lines(meta, asked, t)
+
+
+def _lines(meta: dict, shared: dict, t: Texts) -> list[str]:
+    return [_engine(shared, meta, t), *_extras(shared, t)]
 
 
 def _several(predictions, asked: list[dict], t: Texts) -> str:
@@ -83,8 +92,8 @@ def _common(asked: list[dict], vary: list[str]) -> dict:
     return {f"{k}+": tuple(x for x in asked[0][k] if all(x in a[k] for a in asked)) for k in ("techniques", "sets") if k in vary}
 
 
-def _engine(shared: dict, first: Prediction, t: Texts) -> str:
-    parts = [f"{t('engine')}: {title_of(first.runnable.meta, 'engine', t.lang)}"] if "engine" in shared else []
+def _engine(shared: dict, meta: dict, t: Texts) -> str:
+    parts = [f"{t('engine')}: {title_of(meta, 'engine', t.lang)}"] if "engine" in shared else []
     keys = {"context": "at_context", "batch": "at_batch"}
     parts += [t(keys.get(k, k), value=f"{shared[k]:,g}" if k == "batch" else f"{shared[k]:,}") for k in WORKLOAD if k in shared]
     return ", ".join(parts)
@@ -95,7 +104,7 @@ def _extras(shared: dict, t: Texts) -> list[str]:
     for key, word in (("techniques", t("techniques")), ("sets", t("set"))):
         items = shared.get(key) or shared.get(f"{key}+")
         if items:
-            lines.append(f"{word}: {', '.join(_drawn(i) for i in items)}")
+            lines.append(f"{word}: {', '.join(drawn_text(i) for i in items)}")
     return lines
 
 
@@ -113,7 +122,7 @@ def _label(p: Prediction, asked: dict, vary: list[str], shared: dict, t: Texts, 
             parts.append(t(f"at_{key}", value=tokens(asked[key])))
         else:
             parts.append(t(key, value=tokens(asked[key])))
-    return ", ".join(_drawn(x) for x in parts) or t("plain")
+    return ", ".join(drawn_text(x) for x in parts) or t("plain")
 
 
 def short_name(text: str) -> str:
@@ -131,7 +140,8 @@ def short_name(text: str) -> str:
     return f"{name} {' '.join(given)}".strip()
 
 
-def _drawn(text: str) -> str:
+def drawn_text(text: str) -> str:
+    """A text, shortened, with `?` for what the fonts lack."""
     text = clean(text)[:_LONGEST]
     return text if drawable(text) else "".join(c if drawable(c) else "?" for c in text)
 

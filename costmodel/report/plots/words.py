@@ -52,6 +52,11 @@ TEXTS: dict[str, dict[str, str]] = {
         "at_context": "context {value}",
         "at_batch": "batch {value}",
         "devices": "devices {value}",
+        "change_of": "change of {figure}, %",
+        "more": "parameter +{share}",
+        "less": "parameter -{share}",
+        "by_one": "counts change by at least one",
+        "weaker": "{n} smaller ones are not shown",
     },
     "ko": {
         "intensity": "연산 강도, FLOP/byte",
@@ -100,6 +105,11 @@ TEXTS: dict[str, dict[str, str]] = {
         "at_context": "컨텍스트 {value}",
         "at_batch": "배치 {value}",
         "devices": "장치 {value}",
+        "change_of": "{figure}의 변화, %",
+        "more": "매개변수 +{share}",
+        "less": "매개변수 -{share}",
+        "by_one": "개수는 적어도 1 변함",
+        "weaker": "더 작은 {n}개는 생략",
     },
 }
 

@@ -3,28 +3,44 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from ...compile.graph.evaluate import gradient, values
 from ...compile.graph.nodes import needed
 from ...language.problem import problem
-from ..record import Record
+from .answers import Effect, Sensitivity
 from .question import Question
 from .targets import path_of, unit_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal, TypedDict
+
+    from ..shapes.inverse import FoundUnit, Way
+
+    class Called(TypedDict):
+        """What a parameter is."""
+
+        name: str
+        input: str
+        kind: Literal["rate", "coefficient", "knob", "workload", "bytes"]
+        unit: FoundUnit
+        where: str | None
+        of: str | None
+
 
 DIFFERS = 0.05
 """The change of a figure counts as one that the derivative does not tell where it is off by this share (and by 0.05 % of the figure)."""
 COUNTED = ("prompt", "output", "context", "batch")
 
 
-def elasticities(question: Question, of: str = "tps", change: float = 0.1, ceiling: bool = False) -> Record:
+def elasticities(question: Question, of: str = "tps", change: float = 0.1, ceiling: bool = False) -> Sensitivity:
     """Parameters by what a relative `change` of each makes of a figure. Raises :class:`SpecError`.
 
     A row's `elasticity` is d ln figure / d ln parameter at the case; `up` and `down` are the relative changes of the figure
     when it is computed again at the parameter times 1 ± change.
     """
-    if not 0 < change < 1:
-        raise problem(f"--change: want more than 0 and less than 100 %, got {100 * change:g} %")
+    if not (isinstance(change, (int, float)) and 0 < change < 1):
+        raise problem(f"change: want a share above 0 and below 1, got {change!r}")
     path = path_of(of, ceiling, "--of")
     try:
         formulas = question.formulas(None)
@@ -41,34 +57,31 @@ def elasticities(question: Question, of: str = "tps", change: float = 0.1, ceili
     stepped = _stepped(node)
     found = [_row(question, node, point, figure, name, slopes[name], change, name in stepped) for name in sorted(node.deps)]
     rows = _distinct([r for r in found if r is not None])
-    weighing = [r for r in rows if r["elasticity"] or r["up"] or r["down"]]
-    meta = question.base.runnable.meta
-    return Record(
+    weighing = [r for r in rows if r.elasticity or r.up or r.down]
+    return Sensitivity(
         schema="costmodel/sensitivity@1",
-        model=meta["model"],
-        hardware=meta["hardware"],
-        titles=meta["titles"],
-        engine=meta["engine"],
-        techniques=meta["techniques"],
-        workload={**question.workload, "context": question.base.context, "devices": meta["devices"]},
+        **question.head,
         figure=path,
         value=figure,
         unit=unit_of(path),
         change=change,
-        rows=sorted(weighing, key=lambda r: (-_weight(r), r["name"])),
-        without=[r["name"] for r in rows if r not in weighing] + _absent(question, point, node),
+        rows=sorted(weighing, key=lambda r: (-_weight(r), r.name)),
+        without=[r.name for r in rows if r not in weighing] + _absent(question, point, node),
         left_out=_left_out(question, point),
     )
 
 
-def _distinct(rows: list[dict]) -> list[dict]:
+def _distinct(rows: list[Effect]) -> list[Effect]:
     """Coefficients of one name told apart by the class that they are of."""
-    names = [r["name"] for r in rows]
-    return [{**r, "name": f"{r['name']} ({r['of']})"} if r["of"] and names.count(r["name"]) > 1 else r for r in rows]
+    names = [r.name for r in rows]
+    for row in rows:
+        if row.of and names.count(row.name) > 1:
+            row.name = f"{row.name} ({row.of})"
+    return rows
 
 
-def _weight(row: dict) -> float:
-    return max(abs(row[k] or 0.0) for k in ("up", "down"))
+def _weight(row: Effect) -> float:
+    return max(abs(row.up or 0.0), abs(row.down or 0.0))
 
 
 def _stepped(node) -> frozenset[str]:
@@ -78,7 +91,7 @@ def _stepped(node) -> frozenset[str]:
     )
 
 
-def _row(question: Question, node, point: dict, figure: float, name: str, slope: float, change: float, stepped: bool) -> dict | None:
+def _row(question: Question, node, point: dict, figure: float, name: str, slope: float, change: float, stepped: bool) -> Effect | None:
     now = point[name]
     if not now:
         return None
@@ -99,25 +112,26 @@ def _row(question: Question, node, point: dict, figure: float, name: str, slope:
     high, low = _within(question, name, high, low)
     up, down = at(high) if high != now else None, at(low) if low != now else None
     elasticity = slope * now / figure
-    how = "derivative"
+    how: Literal["derivative", "steps"] = "derivative"
     if stepped:
         ends = [(x, f) for x, f in ((high, up), (low, down)) if f is not None]
         slopes = [math.log1p(f) / math.log(x / now) for x, f in ends]
         elasticity, how = (sum(slopes) / len(slopes) if slopes else 0.0), "steps"
     bends = [x for x, f in ((high, up), (low, down)) if f is not None and how == "derivative" and _differs(elasticity, x / now, f)]
+    ways: list[Way] = ["up" if x == high else "down" for x in bends if _bends(node, point, name, x)]
     scale = _bits(question, name)
-    return {
+    return Effect(
         **_called(question, name),
-        "value": now * scale,
-        "elasticity": elasticity,
-        "how": how,
-        "local": elasticity * (high / now - 1),
-        "up_to": high * scale,
-        "down_to": low * scale,
-        "up": up,
-        "down": down,
-        "regime_changes": ["up" if x == high else "down" for x in bends if _bends(node, point, name, x)],
-    }
+        value=now * scale,
+        elasticity=elasticity,
+        how=how,
+        local=elasticity * (high / now - 1),
+        up_to=high * scale,
+        down_to=low * scale,
+        up=up,
+        down=down,
+        regime_changes=ways,
+    )
 
 
 def _bits(question: Question, name: str) -> float:
@@ -169,7 +183,7 @@ def _knob(question: Question, name: str) -> tuple[str, str]:
     raise KeyError(name)
 
 
-def _called(question: Question, name: str) -> dict[str, Any]:
+def _called(question: Question, name: str) -> Called:
     """Name, kind, unit and, of a coefficient, where it stands."""
     free = question.compiled[1]
     if name in free:
@@ -219,7 +233,7 @@ def _rate_name(name: str) -> str:
     return before + (found or plain)
 
 
-def _rate_unit(name: str) -> str:
+def _rate_unit(name: str) -> FoundUnit:
     return "s" if name.endswith("latency") else "FLOP/s" if "pk_" in name else "B/s"
 
 

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from ...compile.mixed import mixed_rows
 from ...language.problem import SpecError
-from ..record import Record
+from .answers import Crossing
 from .question import Question
 from .search import Scan, scan, turns
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..shapes.inverse import CrossingName, Detail
 
 SHARE = 0.95
 """Share of the experts from which a batch counts as reading all (Huang et al. 2025, MoESD, arXiv:2505.19645, threshold tau)."""
 MOST, POINTS = 4096, 48
 
 
-def rows(question: Question) -> Iterator[Record]:
+def rows(question: Question) -> Iterator[Crossing]:
     """Crossings of the routed experts; none for a dense model."""
-    from .crossings import missing
+    from .crossings import empty
 
     if not any(row[3] == "expert" or (row[3] == "streamed" and _summary(question)) for row in question.base.decoder.meta["rows"]):
         return
@@ -27,7 +30,7 @@ def rows(question: Question) -> Iterator[Record]:
         active, total = _dense(question)
         active(1), total(1)
     except SpecError as error:
-        yield missing("moe-half", "batch", "refused", message=error.problems[0].message)
+        yield empty("moe-half", "batch", {"message": error.problems[0].message}, "refused")
         return
     yield from _edges(question, active, total)
 
@@ -64,12 +67,12 @@ def _grid() -> list[int]:
     return sorted({round(MOST ** (i / POINTS)) for i in range(POINTS + 1)})
 
 
-def _row(question: Question, name: str, found: Scan, figure: Callable, met: Callable, **detail) -> Any:
+def _row(question: Question, name: CrossingName, found: Scan, figure: Callable, met: Callable, detail: Detail) -> Crossing:
     """The first batch at which something holds, by halving."""
-    from .crossings import missing
+    from .crossings import empty
 
-    row = missing(name, "batch", "", **detail)
-    row.unit, row.now, row.range = "sequences", question.workload["batch"], [1, MOST]
+    row = empty(name, "batch", detail)
+    row.unit, row.now, row.range = "sequences", question.workload["batch"], (1, MOST)
     there = [t for t in turns(found, figure, met, True) if t.enters]
     if met(found.figures[0]):
         row.value, row.found = 1, "whole"
@@ -80,7 +83,7 @@ def _row(question: Question, name: str, found: Scan, figure: Callable, met: Call
     return row
 
 
-def _all_read(question: Question) -> Any:
+def _all_read(question: Question) -> Crossing:
     """The batch from which a decode step reads nearly all of the experts."""
 
     runnable = question.base.decoder
@@ -93,12 +96,11 @@ def _all_read(question: Question) -> Any:
 
     most = read(10**9)
     found = scan(lambda b: read(b) / most, _grid())
-    row = _row(question, "moe-experts", found, lambda b: read(b) / most, lambda f: f >= SHARE, share=SHARE)
-    row.detail["now_read"] = read(question.workload["batch"]) / most
-    return row
+    detail: Detail = {"share": SHARE, "now_read": read(question.workload["batch"]) / most}
+    return _row(question, "moe-experts", found, lambda b: read(b) / most, lambda f: f >= SHARE, detail)
 
 
-def _edges(question: Question, active: Callable, total: Callable) -> Iterator[Record]:
+def _edges(question: Question, active: Callable, total: Callable) -> Iterator[Crossing]:
     """Half of the edge gone; all of it gone; and where it is smallest."""
 
     def own(batch) -> float:
@@ -113,9 +115,9 @@ def _edges(question: Question, active: Callable, total: Callable) -> Iterator[Re
 
     xs = _grid()
     half = scan(lost, xs)
-    yield _row(question, "moe-half", half, lost, lambda f: f >= 0.5, now_lost=lost(question.workload["batch"]))
+    yield _row(question, "moe-half", half, lost, lambda f: f >= 0.5, {"now_lost": lost(question.workload["batch"])})
     whole = scan(edge, xs)
-    row = _row(question, "moe-total", whole, edge, lambda f: f <= 1, now_edge=edge(question.workload["batch"]))
+    row = _row(question, "moe-total", whole, edge, lambda f: f <= 1, {"now_edge": edge(question.workload["batch"])})
     least = min(whole.figures)
     row.nearest = {"value": xs[whole.figures.index(least)], "figure": least}
     yield row

@@ -8,7 +8,12 @@ from .question import Question
 from .targets import Target
 from .unknown import FAR, Unknown
 
-RATES: dict[str, tuple[str, dict[str, str]]] = {
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..shapes.inverse import FoundUnit
+    from ..shapes.unfold import Titles
+
+RATES: dict[str, tuple[str, Titles]] = {
     "bandwidth": ("bw", {"en": "memory bandwidth", "ko": "메모리 대역폭"}),
     "host-bandwidth": ("hram", {"en": "host memory bandwidth", "ko": "호스트 메모리 대역폭"}),
     "link": ("peer", {"en": "peer link bandwidth", "ko": "장치 간 링크 대역폭"}),
@@ -17,7 +22,7 @@ RATES: dict[str, tuple[str, dict[str, str]]] = {
     "link-latency": ("peer_latency", {"en": "peer link latency", "ko": "장치 간 링크 지연"}),
     "host-latency": ("host_latency", {"en": "host link latency", "ko": "호스트 링크 지연"}),
 }
-COUNTS: dict[str, tuple[float, bool, dict[str, str]]] = {
+COUNTS: dict[str, tuple[float, bool, Titles]] = {
     "batch": (2**20, False, {"en": "batch", "ko": "배치"}),
     "context": (2**30, False, {"en": "context", "ko": "컨텍스트"}),
     "prompt": (2**20, False, {"en": "prompt", "ko": "프롬프트"}),
@@ -57,7 +62,7 @@ def _lacks(question: Question, name: str, why: str):
     return problem(f"this case has no `{name}`: {why}", Mark(Source("UNKNOWN", name[:60]), 1, 1))
 
 
-def rate_of(question: Question, name: str, input_: str, title: dict[str, str], unit: str, least: bool = True) -> Unknown:
+def rate_of(question: Question, name: str, input_: str, title: Titles, unit: FoundUnit, least: bool = True) -> Unknown:
     """A rate of the machine, by its name in the formulas."""
     now = question.point[input_]
     return Unknown(
@@ -97,8 +102,8 @@ def _peak(question: Question, name: str, target: Target) -> Unknown:
         if not found:
             raise _lacks(question, name, "nothing is computed there")
     kind = found[0].rpartition("pk_")[2]
-    side = {"en": "host ", "ko": "호스트 "} if "hpk_" in found[0] else {"en": "", "ko": ""}
-    return rate_of(question, name, found[0], {"en": f"{side['en']}{kind} rate", "ko": f"{side['ko']}{kind} 연산 속도"}, "FLOP/s")
+    host_, ko = ("host ", "호스트 ") if "hpk_" in found[0] else ("", "")
+    return rate_of(question, name, found[0], {"en": f"{host_}{kind} rate", "ko": f"{ko}{kind} 연산 속도"}, "FLOP/s")
 
 
 def busiest(question: Question, target: Target, peaks: list[str]) -> list[str]:
@@ -117,6 +122,7 @@ def busiest(question: Question, target: Target, peaks: list[str]) -> list[str]:
 
 def _bits(question: Question, name: str) -> Unknown:
     meta = question.compiled[0].meta
+    title: Titles
     if name == "bits":
         now = 8 * meta["file_size"] * meta["devices"] / meta["params"]
         title, input_ = {"en": "bits per weight", "ko": "가중치당 비트"}, "w_scale"
@@ -133,7 +139,7 @@ def _count(question: Question, name: str) -> Unknown:
     most, least, title = COUNTS[name]
     low = 0 if name == "context" else 1
     now = question.workload[name] if question.workload[name] is not None else question.workload["prompt"]
-    unit = "sequences" if name == "batch" else "tokens"
+    unit: FoundUnit = "sequences" if name == "batch" else "tokens"
     follows = name == "context" and question.follows
     note = f"the prompt stays at {question.workload['prompt']:,} tokens; `prompt` moves both" if follows else ""
     return Unknown(name, title, unit, now, low, most, least, True, name, changes=lambda x: {name: int(x)}, kind="count", note=note)
@@ -170,7 +176,7 @@ def _by_path(question: Question, name: str, target: Target) -> Unknown:
     known = paths.inputs(question)
     if name in known:
         input_ = known[name]
-        unit = "s" if input_.endswith("latency") else "FLOP/s" if "pk_" in input_ else "B/s"
+        unit: FoundUnit = "s" if input_.endswith("latency") else "FLOP/s" if "pk_" in input_ else "B/s"
         return rate_of(question, name, input_, {"en": name, "ko": name}, unit, unit != "s")
     if name.startswith("hw.memory.") and name.endswith(".capacity"):
         return _capacity(question, target)

@@ -8,7 +8,12 @@ from ...language.problem import Mark, Source, SpecError, problem, suggest
 from .question import Question
 from .unknown import Unknown
 
-UNITS = {"bandwidth": "B/s", "capacity": "B", "reserve": "B", "latency": "s", "power": "W", "power_limit": "W"}
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..shapes.inverse import FoundUnit
+    from ..shapes.unfold import Titles
+
+UNITS: dict[str, FoundUnit] = {"bandwidth": "B/s", "capacity": "B", "reserve": "B", "latency": "s", "power": "W", "power_limit": "W"}
 """Unit of a path's last part; entries of `compute` are FLOP/s."""
 MANY = 40
 """So many values are all compiled; of more, some, and then those between two of them."""
@@ -136,7 +141,7 @@ def _knob_of(question: Question, technique: str, name: str, span) -> Unknown:
 
     low, high = int(span[0]), int(min(span[1], 2**20)) if spec.whole else span[1]
     values = tuple(range(low, high + 1)) if spec.whole and high - low <= MANY else None
-    title = {"en": f"{technique} {name}", "ko": f"{technique} {name}"}
+    title: Titles = {"en": f"{technique} {name}", "ko": f"{technique} {name}"}
     shown = int(now) if now is not None and spec.whole else now
     return Unknown(
         f"{technique}.{name}",

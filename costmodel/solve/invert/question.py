@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from functools import cached_property
 from typing import Any
 
+from ..export import case_of
 from ..prediction import Prediction
 from ..traced import WORKLOAD, Formulas
 from ..varied import varied
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..shapes.inverse import AskedCase
 
 
 class Following(Formulas):
@@ -21,14 +27,14 @@ class Question:
     """Model, hardware and the rest as :func:`costmodel.predict` takes them. Raises :class:`SpecError` as that does."""
 
     def __init__(self, model, hardware, *, library=None, prompt=1024, output=256, context=None, batch=1, **case):
+        from ...api import _each, _many
         from ...api import library as shared
 
         self.library = library or shared()
         self.own = library
         self.model, self.hardware, self.engine = model, hardware, case.pop("engine", None)
-        techniques = case.pop("techniques", ())
-        self.techniques = (techniques,) if isinstance(techniques, str) else tuple(techniques)
-        self.devices, self.sets = case.pop("devices", 1), tuple(case.pop("sets", ()))
+        self.techniques = _each("techniques", _many("techniques", case.pop("techniques", ())))
+        self.devices, self.sets = case.pop("devices", 1), _each("sets", _many("sets", case.pop("sets", ())))
         self.workload = {"prompt": prompt, "output": output, "context": context, "batch": batch}
         self.follows = context is None
         if case:
@@ -54,6 +60,11 @@ class Question:
         """The case as it stands."""
         return self.predict()
 
+    @property
+    def head(self) -> AskedCase:
+        """What the case is."""
+        return {**case_of(self.base), "titles": self.base.runnable.meta["titles"]}
+
     def formulas(self, vary) -> Formulas:
         """The case as formulas of some inputs (None: of all)."""
         kind = Following if self.follows and (vary is None or "prompt" in vary) else Formulas
@@ -68,8 +79,7 @@ class Question:
         """The prediction of a case with something changed, compiled anew. A technique or override takes the place of its like."""
         from ...api import predict
 
-        names = {t.partition(":")[0] for t in techniques}
-        kept = [t for t in self.techniques if str(t).partition(":")[0] not in names]
+        kept = self.without({t.partition(":")[0] for t in techniques})
         paths = tuple(s.partition("=")[0].strip() for s in sets)
         before = [s for s in self.sets if s.partition("=")[0].strip() not in paths]
         return predict(
@@ -82,6 +92,20 @@ class Question:
             library=self.own,
             **{**self.workload, **workload},
         )
+
+    def without(self, names: Container[str]) -> tuple:
+        """The techniques but those of some names."""
+        return tuple(t for t in self.techniques if self.name_of(t) not in names)
+
+    def name_of(self, technique) -> str:
+        """The name of a technique as it was given: as text, by a path, or loaded."""
+        if hasattr(technique, "spec"):
+            return technique.name
+        if ".y" in technique:
+            from ...compile.uses import read_use
+
+            return read_use(self.library, technique).name
+        return technique.partition(":")[0]
 
     def document(self, kind: str):
         """The `model` or `hw` document in use, with its overrides."""

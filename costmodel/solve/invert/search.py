@@ -86,6 +86,6 @@ def sharpened(found: Scan, figure: Callable, least: bool, whole: bool) -> Scan:
             break
         a, b = figure(low + third), figure(high - third)
         low, high = (low, high - third) if sign * a >= sign * b else (low + third, high)
-    more = range(int(low), int(high) + 1) if whole and high - low < 8 else [(low + high) / 2]
+    more = range(int(low), int(high) + 1) if whole and high - low < 8 else [(low + high) // 2 if whole else (low + high) / 2]
     known = dict(zip(found.xs, found.figures, strict=True)) | {x: figure(x) for x in more}
     return Scan(sorted(known), [known[x] for x in sorted(known)])

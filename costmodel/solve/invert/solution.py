@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from ..record import Record
 from ..traced import FIGURES
+from .answers import Solution
 from .names import resolve
 from .question import Question
 from .search import CLOSE, COMPILED, LOOSE, POINTS, Scan, Turn, best, scan, sharpened, turns
 from .targets import Target, read_target
 from .unknown import Unknown
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from ..shapes.inverse import Again, Relation
+
 NEAR = 1e-9
 """An exact root is taken where it is this close to the bracket."""
 
 
-def solve(question: Question, unknown: str, target: str, ceiling: bool = False, suggest: bool = True) -> Any:
+def solve(question: Question, unknown: str, target: str, ceiling: bool = False, suggest: bool = True) -> Solution:
     """Solve a question for an unknown. `target` is text as `--for` takes it.
 
     The answer's `value` is in the base unit of `unit`; `found` says how it was found: `exact` (with `relation`), `bracketed`,
@@ -35,7 +40,7 @@ def solve(question: Question, unknown: str, target: str, ceiling: bool = False, 
     return answer
 
 
-def solved(question: Question, quantity: Unknown, goal: Target) -> Any:
+def solved(question: Question, quantity: Unknown, goal: Target) -> Solution:
     """The answer without what is shown beside it: neither predicted again nor compared with the library."""
     figure = _figure(question, quantity, goal)
     found = scan(figure, quantity.grid(POINTS if quantity.kind != "compiled" else COMPILED))
@@ -55,26 +60,30 @@ def _figure(question: Question, quantity: Unknown, goal: Target):
     return at
 
 
-def _answer(question: Question, quantity: Unknown, goal: Target, found: Scan, figure) -> Any:
-    base: Any = Record(
+def _answer(question: Question, quantity: Unknown, goal: Target, found: Scan, figure) -> Solution:
+    base = Solution(
         schema="costmodel/solution@1",
+        **question.head,
         unknown=quantity.name,
         title=quantity.title,
         unit=quantity.unit,
         now=quantity.now,
-        range=[found.xs[0], found.xs[-1]],
-        points=len(found.xs),
         target={"figure": goal.name, "value": goal.value, "least": goal.least, "unit": goal.unit},
         value=None,
+        found="none",
+        reason=None,
         smallest=None,
         compiled=quantity.kind == "compiled",
-        relation=None,
         crossing=None,
+        degree=None,
+        relation=None,
         others=[],
+        range=(found.xs[0], found.xs[-1]),
+        points=len(found.xs),
+        tried=[],
         check=None,
-        reason=None,
-        remains=None,
         nearest=None,
+        remains=None,
         note=quantity.note,
         would_do=[],
         would_kind=None,
@@ -106,7 +115,7 @@ def _chosen(there: list[Turn], least: bool) -> Turn:
     return leaves[-1] if leaves else enters[0]
 
 
-def _tried(question, quantity, goal, found: Scan, base: Any, good: list) -> Record:
+def _tried(question, quantity, goal, found: Scan, base: Solution, good: list) -> Solution:
     """The smallest or largest of the values that were compiled, and all that do."""
     order = found.xs
     enters = not goal.met(found.figures[0])
@@ -128,7 +137,7 @@ def node_of(question: Question, quantity: Unknown, goal: Target):
     return formulas.graph.node(goal.of(formulas.prediction)), quantity.input
 
 
-def _exactly(question: Question, quantity: Unknown, goal: Target, turn: Turn, answer: Any) -> None:
+def _exactly(question: Question, quantity: Unknown, goal: Target, turn: Turn, answer: Solution) -> None:
     """Put the root of the algebra in place of the bracket, where there is one that its decisions allow."""
     from fractions import Fraction
 
@@ -154,7 +163,7 @@ def _between(value: float, turn: Turn, whole: bool) -> bool:
     return low - slack <= value <= high + slack
 
 
-def _take(quantity: Unknown, goal: Target, root, part, turn: Turn, answer: Any) -> None:
+def _take(quantity: Unknown, goal: Target, root, part, turn: Turn, answer: Solution) -> None:
     value = root.value / quantity.scale
     answer.crossing, answer.degree, answer.relation = value, root.degree, relation(part, quantity.scale)
     if quantity.whole:
@@ -165,29 +174,29 @@ def _take(quantity: Unknown, goal: Target, root, part, turn: Turn, answer: Any) 
         answer.value, answer.found = value, "exact"
 
 
-def relation(part, scale: float) -> dict | None:
-    """A piece, or its inverse, as a sum of powers of the unknown: `{"inverse": …, "terms": [[coefficient, power], …]}`; None for others."""
+def relation(part, scale: float) -> Relation | None:
+    """A piece, or its inverse, as a sum of powers of the unknown: None for others."""
     for inverse, (over, under) in ((False, (part.over, part.under)), (True, (part.under, part.over))):
         below = list(under.terms())
         if len(below) != 1:
             continue
         (power,), divisor = below[0]
-        terms = [[float(c / divisor) * scale ** (p - power), p - power] for (p,), c in over.terms()]
+        terms = [(float(c / divisor) * scale ** (p - power), p - power) for (p,), c in over.terms()]
         return {"inverse": inverse, "terms": sorted(terms, key=lambda t: abs(t[1]))}
     return None
 
 
-def checked(question: Question, quantity: Unknown, goal: Target, value) -> dict[str, Any]:
+def checked(question: Question, quantity: Unknown, goal: Target, value) -> Again:
     """The case predicted at a value: by documents where they can say it (`compiled`), else by the formulas."""
     from ...language.problem import SpecError
 
-    p, how = None, "compiled"
+    how: Literal["compiled", "formulas"] = "compiled"
     try:
         p = None if quantity.changes is None else question.predict(**quantity.changes(value))
-    except SpecError:
+    except SpecError:  # of a value that no document may have
         p = None
     if p is None:
-        p, how = question.at({quantity.input: value * quantity.scale} if quantity.input else {}), "formulas"
+        p, how = question.at(quantity.given(value)), "formulas"
     found = goal.of(p)
     p.memory  # noqa: B018
     longest = p.runnable.meta["context"]
@@ -204,9 +213,8 @@ def checked(question: Question, quantity: Unknown, goal: Target, value) -> dict[
     }
 
 
-def _none(question: Question, quantity: Unknown, goal: Target, found: Scan, base: Any) -> Record:
+def _none(question: Question, quantity: Unknown, goal: Target, found: Scan, base: Solution) -> Solution:
     """Why there is none, and what comes nearest."""
-    base.found = "none"
     at = best(found, goal.least)
     if at is None:
         base.reason = "refused"

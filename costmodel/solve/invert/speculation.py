@@ -3,39 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from ...language.problem import SpecError
-from ..record import Record
 from ..traced import FIGURES
+from .answers import Crossing
 from .question import Question
 from .search import scan, turns
 from .targets import Target
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..shapes.inverse import NeededDetail, PaysDetail
 
 DEFAULT = "speculative-decoding"
 MOST, POINTS = 4096, 60
 """Batches are looked at up to `MOST`."""
 
 
-def rows(question: Question) -> Iterator[Record]:
+def rows(question: Question) -> Iterator[Crossing]:
     """Crossings of speculation: of the technique in use, else of a draft model's with its defaults."""
-    from .crossings import crossing, missing
+    from .crossings import crossing, empty
 
     used = [name for name, _ in drafting(question)]
     try:
         drafted = question if used else with_techniques(question, (*question.techniques, DEFAULT))
         technique, knob = next(iter(drafting(drafted)))
-        plain = with_techniques(question, tuple(t for t in question.techniques if str(t).partition(":")[0] != technique))
+        plain = with_techniques(question, question.without({technique}))
     except SpecError as error:
-        yield missing("speculation", "acceptance", "refused", message=error.problems[0].message)
+        yield empty("speculation", "acceptance", {"message": error.problems[0].message}, "refused")
         return
     text = next(t for t in drafted.base.runnable.meta["techniques"] if t.partition(":")[0] == technique)
-    detail = {"technique": text, "in_use": bool(used)}
     goal = Target("tps.expected", FIGURES["tps.expected"], plain.base.tps.expected, True, "tok/s")
-    row = crossing(drafted, "speculation", f"{technique}.{knob}", goal)
-    row.by, row.detail = "acceptance", {**detail, "batch": question.workload["batch"], "plain_tps": goal.value}
-    yield row
-    yield _batch(drafted, plain, drafted.point[f"knob_{technique}_{knob}".replace("-", "_")], detail)
+    needed: NeededDetail = {"technique": text, "in_use": bool(used), "batch": question.workload["batch"], "plain_tps": goal.value}
+    yield crossing(drafted, "speculation", "acceptance", goal, f"{technique}.{knob}", needed)
+    yield _batch(drafted, plain, drafted.point[f"knob_{technique}_{knob}".replace("-", "_")], needed)
 
 
 def with_techniques(question: Question, techniques: tuple) -> Question:
@@ -47,9 +48,7 @@ def with_techniques(question: Question, techniques: tuple) -> Question:
         engine=question.engine,
         techniques=techniques,
         devices=question.devices,
-        sets=tuple(
-            s for s in question.sets if not s.startswith("tech.") or s.split(".")[1] in {str(t).partition(":")[0] for t in techniques}
-        ),
+        sets=tuple(s for s in question.sets if not s.startswith("tech.") or s.split(".")[1] in set(map(question.name_of, techniques))),
         **question.workload,
     )
 
@@ -62,9 +61,9 @@ def drafting(question: Question) -> Iterator[tuple[str, str]]:
             yield name, "acceptance"
 
 
-def _batch(drafted: Question, plain: Question, acceptance: float, detail: dict) -> Any:
+def _batch(drafted: Question, plain: Question, acceptance: float, needed: NeededDetail) -> Crossing:
     """Batches at which speculation is faster than plain decoding."""
-    from .crossings import missing
+    from .crossings import empty
 
     def gain(batch) -> float:
         work = {"batch": int(batch)}
@@ -73,20 +72,24 @@ def _batch(drafted: Question, plain: Question, acceptance: float, detail: dict) 
     xs = sorted({round(MOST ** (i / POINTS)) for i in range(POINTS + 1)})
     found = scan(gain, xs)
     there = turns(found, gain, lambda f: f > 1, True)
-    row = missing("speculation-pays", "batch", "", **detail, acceptance=acceptance)
-    row.unit, row.now, row.range, row.found = "sequences", drafted.workload["batch"], [1, MOST], "whole"
-    row.detail |= {
+    starts = [*([1] if found.figures[0] > 1 else []), *(int(t.good) for t in there if t.enters)]
+    ends = [*(int(t.good) for t in there if not t.enters), *([None] if found.figures[-1] > 1 else [])]
+    detail: PaysDetail = {
+        "technique": needed["technique"],
+        "in_use": needed["in_use"],
+        "acceptance": acceptance,
         "gain": gain(drafted.workload["batch"]),
         "best_gain": max(found.figures),
         "best_batch": xs[found.figures.index(max(found.figures))],
+        "pays": list(zip(starts, ends, strict=True)),
     }
-    spans = [*([1] if found.figures[0] > 1 else []), *(t.good for t in there), *([None] if found.figures[-1] > 1 else [])]
-    row.detail["pays"] = [list(pair) for pair in zip(spans[::2], spans[1::2], strict=True)]
-    if not spans:
-        row.found, row.reason, row.nearest = "none", "never", {"value": row.detail["best_batch"], "figure": max(found.figures)}
+    row = empty("speculation-pays", "batch", detail)
+    row.unit, row.now, row.range, row.found = "sequences", drafted.workload["batch"], (1, MOST), "whole"
+    if not starts:
+        row.found, row.reason, row.nearest = "none", "never", {"value": detail["best_batch"], "figure": detail["best_gain"]}
     elif not there:
         row.found, row.reason = "any", "everywhere"
     else:
-        ends = [t for t in there if not t.enters]
-        row.value = ends[-1].bad if ends else there[0].good
+        leaves = [t for t in there if not t.enters]
+        row.value = leaves[-1].bad if leaves else there[0].good
     return row

@@ -10,6 +10,10 @@ from ...language.units import BYTE, COUNT, SECOND, UnitError, quantity
 from ..memory import spare_bytes
 from ..traced import FIGURES
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..shapes.inverse import TargetUnit
+
 
 class Target(NamedTuple):
     """A figure and what it is to be: at least `value` or at most. `of` gives it, of a prediction in numbers or formulas."""
@@ -18,7 +22,7 @@ class Target(NamedTuple):
     of: Callable[[Any], Any]
     value: float
     least: bool
-    unit: str
+    unit: TargetUnit
 
     def met(self, figure: float) -> bool:
         """Whether a figure is good enough; what has no value is not."""
@@ -52,7 +56,7 @@ def quotient(over: str, under: str) -> Callable[[Any], Any]:
     return lambda p: FIGURES[over](p) / FIGURES[under](p)
 
 
-BARE = {
+BARE: dict[str, tuple[str, Callable[[Any], Any], float, TargetUnit]] = {
     "fits": ("memory left", _room, 0.0, "B"),
     "compute-bound": ("decode.compute_s / decode.memory_s", quotient("decode.compute_s", "decode.memory_s"), 1.0, ""),
 }
@@ -77,7 +81,7 @@ def path_of(name: str, ceiling: bool = False, option: str = "--for") -> str:
     )
 
 
-def unit_of(path: str) -> str:
+def unit_of(path: str) -> TargetUnit:
     """`s`, `B`, `tok/s` or nothing."""
     head, last = path.partition(".")[0], path.rpartition(".")[2]
     if head.endswith("_s") or last.endswith("_s"):

@@ -9,6 +9,11 @@ from typing import Any
 from .question import Question
 from .targets import Target
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..shapes.inverse import FoundUnit
+    from ..shapes.unfold import Titles
+
 FAR = 1e6
 """A rate is looked for up to so many times the machine's, and down to its inverse."""
 
@@ -23,8 +28,8 @@ class Unknown:
     """
 
     name: str
-    title: dict[str, str]
-    unit: str
+    title: Titles
+    unit: FoundUnit
     now: Any
     low: float
     high: float
@@ -46,14 +51,21 @@ class Unknown:
         try:
             if self.kind == "capacity":
                 return float(self.also["of"](x))
-            p = question.at({self.input: x * self.scale}) if self.input else question.predict(**self.changes(x))  # type: ignore[misc]
+            p = question.at(self.given(x)) if self.input else question.predict(**self.changes(x))  # type: ignore[misc]
             found = target.of(p)
+            if found is None:
+                self.also.setdefault("refused", f"`{target.name}` has no value")
             return float("nan") if found is None else float(found)
         except SpecError as error:
             self.also.setdefault("refused", error.problems[0].message)
             return float("nan")
         except ZeroDivisionError:  # a mean over no tokens
+            self.also.setdefault("refused", f"`{target.name}` has no value")
             return float("nan")
+
+    def given(self, x) -> dict[str, float]:
+        """The input that a value is, where there is one; whole numbers stay so, as sums over them need."""
+        return {self.input: x if self.whole else x * self.scale} if self.input else {}
 
     def grid(self, points: int) -> list:
         """Values to try, in order: those given, else spread evenly (or by equal factors) over the range, with the present one."""

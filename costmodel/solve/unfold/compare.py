@@ -6,7 +6,7 @@ from math import log
 
 from ...language.formula import Num
 from ...language.formula.fold import number
-from ..export import clean
+from ..export import case_of, clean
 from .bills import grouped, seconds_bills
 from .figures import figures, value_of
 from .opened import KINDS, Opened
@@ -39,8 +39,8 @@ def compare(a: Opened, b: Opened) -> form.DiffData:
     """What differs between two cases, JSON-ready. Lines of `terms` sum to the change of their figure."""
     data: form.DiffData = {
         "schema": "costmodel/diff@1",
-        "a": case_of(a),
-        "b": case_of(b),
+        "a": case_of(a.prediction),
+        "b": case_of(b.prediction),
         "figures": [_figure(a, b, path) for path in SHOWN if value_of(a, path) or value_of(b, path)],
         "terms": [_terms(a, b, path) for path in TIMED],
         "given": _given(a, b),
@@ -50,19 +50,6 @@ def compare(a: Opened, b: Opened) -> form.DiffData:
         "shares": _by_role(a, b, _shares),
     }
     return clean(data)
-
-
-def case_of(opened: Opened) -> form.ComparedCase:
-    """What a case is."""
-    meta, p = opened.prediction.runnable.meta, opened.prediction
-    return {
-        "model": meta["model"],
-        "hardware": meta["hardware"],
-        "engine": meta["engine"],
-        "techniques": meta["techniques"],
-        "sets": meta["sets"],
-        "workload": {"prompt": p.prompt, "output": p.output, "context": p.context, "batch": p.plan[0], "devices": meta["devices"]},
-    }
 
 
 def _figure(a: Opened, b: Opened, path: str) -> form.ComparedFigure:
@@ -127,7 +114,7 @@ def _why(line: form.ChangedLine, x: float | None, y: float | None) -> form.Bound
 
 def _given(a: Opened, b: Opened) -> list[form.GivenDifference]:
     """What was asked for differently: documents, techniques, workload, overrides."""
-    cases = (case_of(a), case_of(b))
+    cases = (case_of(a.prediction), case_of(b.prediction))
     found: list[form.GivenDifference] = []
     specs: dict[form.Document, Callable] = {
         "model": lambda m: m.program.model,
