@@ -21,6 +21,7 @@ from costmodel.api import library
 from costmodel.language.formula import Bin, Call, Name, Neg, Num, parse
 from costmodel.language.formula.fold import number
 from costmodel.language.formula.latex import latex, symbol
+from costmodel.report.schemas import schema_of
 from costmodel.schema import KINDS, model_of
 from costmodel.sizes import scaled, seconds, short
 
@@ -200,7 +201,8 @@ def test_links_that_move():
     assert outside.moved(text, ".", "project/readme.md") == want
     assert outside.moved("[a](../benchmarks/README.md) [b](cli.md)", "docs", "design.md") == "[a](project/benchmarks.md) [b](cli.md)"
     assert outside.moved("[a](../schemas/outputs) [b](accuracy.svg)", "docs", "api.md") == "a [b](accuracy.svg)"  # a folder has no page
-    assert outside.moved("[`docs/pictures`](pictures)\n```\n[a](pictures)\n```\n", "docs", "plots.md") == "`docs/pictures`\n```\n[a](pictures)\n```\n"
+    folder = "[`docs/pictures`](pictures)\n```\n[a](pictures)\n```\n"
+    assert outside.moved(folder, "docs", "plots.md") == "`docs/pictures`\n```\n[a](pictures)\n```\n"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -356,3 +358,15 @@ def test_mathml_of_every_formula_on_the_site(site):
     for wrong in (r"\nosuch{a}", r"\left( a", r"\frac{a"):
         with pytest.raises(ValueError):
             print(mathml(wrong))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_field_says_what_it_is(kind):
+    schema = schema_of(kind)
+    fields = [(n, f, v) for n, part in {"": schema, **schema.get("definitions", {})}.items() for f, v in fields_in(part).items()]
+    assert [(n, f) for n, f, v in fields if v.get("description", "formula") in ("formula", "time or formula") and f != "schema"] == []
+
+
+def fields_in(part: dict) -> dict:
+    """The fields of an object, or of the one that may be written shorter."""
+    return next((p["properties"] for p in part.get("anyOf", [part]) if "properties" in p), {})

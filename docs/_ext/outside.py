@@ -47,7 +47,8 @@ def moved(text: str, folder: str, at: str) -> str:
         source = there.is_file() and there.suffix != ".md" and folder.startswith("examples")
         return match[1] if source or there.is_dir() else match[0]
 
-    text = "".join(part if i % 2 else _FILE.sub(file, part) for i, part in enumerate(_FENCED.split(text)))  # before code in a link's text splits it
+    plain = (part if i % 2 else _FILE.sub(file, part) for i, part in enumerate(_FENCED.split(text)))
+    text = "".join(plain)  # first, since code in the text of a link would split it below
     return "".join(part if i % 2 else _LINK.sub(link, part) for i, part in enumerate(_CODE.split(text)))
 
 
