@@ -370,3 +370,8 @@ def test_every_field_says_what_it_is(kind):
 def fields_in(part: dict) -> dict:
     """The fields of an object, or of the one that may be written shorter."""
     return next((p["properties"] for p in part.get("anyOf", [part]) if "properties" in p), {})
+
+
+@pytest.mark.parametrize("name", TECHNIQUES)
+def test_every_knob_says_what_it_is(name):
+    assert [k for k, knob in library().load("technique", name).doc.knobs.items() if not knob.description] == []
