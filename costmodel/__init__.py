@@ -3,7 +3,7 @@
     >>> import costmodel
     >>> p = costmodel.predict("8b", "ddr5")
     >>> p.decode.regime, round(p.tps.ceiling, 2)
-    ('memory', 19.78)
+    ('memory', 19.77)
 
 Importing this loads nothing else; every name below is imported on first use.
 """

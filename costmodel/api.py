@@ -92,6 +92,8 @@ def predict(
     """
     used = techniques if type(techniques) is tuple else _many("techniques", techniques)
     over = sets if type(sets) is tuple else _many("sets", sets)
+    if type(devices) is not int:  # `True` is found as 1
+        devices = _count("devices", devices, 1, MOST_DEVICES)
     key = (model, hardware, engine, used, devices, over, library)
     try:
         runnable = _runnables.get(key)
@@ -148,6 +150,8 @@ def _many(name: str, value: object) -> tuple:
     if isinstance(value, str) or hasattr(value, "__fspath__") or hasattr(value, "spec"):
         return (value,)
     try:
+        if hasattr(value, "keys"):
+            raise TypeError
         return tuple(value)  # type: ignore[arg-type]
     except TypeError:
         raise _misfit(name, "a text, or a sequence of texts", value) from None

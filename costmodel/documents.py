@@ -33,6 +33,9 @@ class Spec:
     def __init__(self, kind: str, doc: Any, document: Document, files: tuple[Path, ...], lineage: tuple[str, ...]) -> None:
         self.kind, self.doc, self.document, self.files, self.lineage = kind, doc, document, files, lineage
 
+    def __repr__(self) -> str:
+        return f"<Spec {self.kind} {self.name}>"
+
     @property
     def name(self) -> str:
         """The document's name."""

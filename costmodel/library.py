@@ -22,21 +22,29 @@ if TYPE_CHECKING:
 
     from .documents import Sets
 
-FOLDERS = {
-    "hardware": "hardware",
-    "model": "models",
-    "operator": "operators",
-    "format": "formats",
-    "technique": "techniques",
-    "engine": "engines",
-    "study": "studies",
-    "family": "families",
-    "tower": "towers",
-    "layout": "layouts",
-    "recipe": "recipes",
-    "explanation": "explanations",
-    "link": "links",
-}
+
+class _Folders(dict[str, str]):
+    """Kind → folder; a kind that there is not is refused."""
+
+    def __missing__(self, kind: object) -> str:
+        raise problem(f"no kind `{kind}`", None, suggest(str(kind), self))
+
+
+FOLDERS = _Folders(
+    hardware="hardware",
+    model="models",
+    operator="operators",
+    format="formats",
+    technique="techniques",
+    engine="engines",
+    study="studies",
+    family="families",
+    tower="towers",
+    layout="layouts",
+    recipe="recipes",
+    explanation="explanations",
+    link="links",
+)
 LONGEST = 200
 """Characters of the longest name that a document can have."""
 
@@ -192,7 +200,7 @@ class Library:
         """What was probably meant: a file that lies here, or a number format given as a technique."""
         if len(text) < 100 and Path(f"{text}.yaml").is_file():
             return f"there is a file `{text}.yaml` here: write `./{text}.yaml`"
-        if kind == "model" and len(text) < 100 and (Path(text).is_dir() or Path(text).is_file()):
+        if kind == "model" and 0 < len(text) < 100 and (Path(text).is_dir() or Path(text).is_file()):
             return f"there is a {'folder' if Path(text).is_dir() else 'file'} `{text}` here: write `./{text}`"
         if kind == "technique" and text.lower() in self.names("format"):
             return f"`{text.lower()}` is a number format: `--set model.weights.format={text.lower()}` (KV cache: `model.kv.format`)"

@@ -20,11 +20,17 @@ def plugin_roots() -> tuple[list[Path], list[str]]:
     for entry in sorted(entry_points(group=GROUP), key=lambda e: (e.name, e.value)):
         try:
             roots.append(_folder(entry.load()))
-        except Exception as error:  # any code of another package runs here
+        except (Exception, SystemExit) as error:  # any code of another package runs here
             package = f" of package `{entry.dist.name}`" if entry.dist is not None else ""
-            reason = str(error) if isinstance(error, _NoFolder) else f"{type(error).__name__}: {error}"
+            reason = str(error) if isinstance(error, _NoFolder) else _gist(error)
             faults.append(f"not searched: entry point `{entry.name} = {entry.value}`{package}: {reason}")
     return list(dict.fromkeys(roots)), faults
+
+
+def _gist(error: BaseException) -> str:
+    """An error of any kind in one line."""
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 
 
 class _NoFolder(Exception):

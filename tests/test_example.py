@@ -72,6 +72,8 @@ BROKEN = {
     "not a path": ("x = broken:SPECS", "SPECS = 3\n", "it loads to int; want a text or pathlib.Path"),
     "no folder": ("x = broken:SPECS", "SPECS = '/no/such/folder'\n", "no folder `/no/such/folder`"),
     "its code fails": ("x = broken:SPECS", "1 / 0\n", "ZeroDivisionError"),
+    "its code ends the process": ("x = broken:SPECS", "import sys\nsys.exit(0)\n", "SystemExit: 0"),
+    "several lines": ("x = broken:SPECS", "raise ValueError('first\\nsecond')\n", "`brokenpack`: ValueError: first\n"),
 }
 
 

@@ -21,6 +21,7 @@ from costmodel.api import library
 from costmodel.language.formula import Bin, Call, Name, Neg, Num, parse
 from costmodel.language.formula.fold import number
 from costmodel.language.formula.latex import latex, symbol
+from costmodel.report.schemas import schema_of
 from costmodel.schema import KINDS, model_of
 from costmodel.sizes import scaled, seconds, short
 
@@ -199,6 +200,17 @@ def test_links_that_move():
     want = "[a](../cli.md#check) [b](contributing.md) [c](https://x.org/y) [d](#here) `[e](docs/cli.md)`\n```\n[f](docs/cli.md)\n```\n"
     assert outside.moved(text, ".", "project/readme.md") == want
     assert outside.moved("[a](../benchmarks/README.md) [b](cli.md)", "docs", "design.md") == "[a](project/benchmarks.md) [b](cli.md)"
+    assert outside.moved("[a](../schemas/outputs) [b](accuracy.svg)", "docs", "api.md") == "a [b](accuracy.svg)"  # a folder has no page
+    folder = "[`docs/pictures`](pictures)\n```\n[a](pictures)\n```\n"
+    assert outside.moved(folder, "docs", "plots.md") == "`docs/pictures`\n```\n[a](pictures)\n```\n"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_of_written_pages_lead_to_files(page):
+    text = outside.moved(page.read_text("utf-8"), "docs", page.name)
+    targets = LINK.findall(re.sub(r"```.*?```", "", text, flags=re.S))
+    there = [t for t in targets if not re.match(r"\w+:|#|project/", t)]
+    assert [t for t in there if not (page.parent / t.partition("#")[0]).is_file()] == []
 
 
 def test_citations_become_links():
@@ -346,3 +358,25 @@ def test_mathml_of_every_formula_on_the_site(site):
     for wrong in (r"\nosuch{a}", r"\left( a", r"\frac{a"):
         with pytest.raises(ValueError):
             print(mathml(wrong))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_field_says_what_it_is(kind):
+    schema = schema_of(kind)
+    fields = [(n, f, v) for n, part in {"": schema, **schema.get("definitions", {})}.items() for f, v in fields_in(part).items()]
+    assert [(n, f) for n, f, v in fields if v.get("description", "formula") in ("formula", "time or formula") and f != "schema"] == []
+
+
+def fields_in(part: dict) -> dict:
+    """The fields of an object, or of the one that may be written shorter."""
+    return next((p["properties"] for p in part.get("anyOf", [part]) if "properties" in p), {})
+
+
+@pytest.mark.parametrize("name", TECHNIQUES)
+def test_every_knob_says_what_it_is(name):
+    assert [k for k, knob in library().load("technique", name).doc.knobs.items() if not knob.description] == []
+
+
+@pytest.mark.parametrize("page", [*PAGES, *sorted(ROOT.glob("*.md")), ROOT / "examples/estimator/README.md"], ids=lambda page: page.name)
+def test_nothing_is_installed_by_a_name_that_another_package_has(page):
+    assert not re.search(r"pip install( -\S+)* ['\"]?costmodel", page.read_text("utf-8"))  # PyPI's costmodel is not this one

@@ -11,8 +11,8 @@ import click
 def command(kind, write):
     """Print JSON Schemas for editors.
 
-    KIND is a kind of document (`hardware`, `model` …), or what a command prints as JSON (`prediction`, `matrix`, `check`,
-    `evaluation`, `inspect`, `list`, `probe`); without it, all of them.
+    KIND is a kind of document (`hardware`, `model` …), or what a command prints as JSON (`prediction` of `predict`,
+    `unfolded-figure` of `explain`, else the command's name); without it, all of them.
     """
     from ..report.schemas import schema_text, write_schemas
 

@@ -9,15 +9,22 @@ from ..language.problem import Mark, Problem, Source, SpecError, problem, sugges
 from ..language.yamlread import parse
 from ..library import Library, Spec
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 
 class Use:
     """A technique document with a value for every knob (`values`), and where each value was given (`marks`)."""
 
     __slots__ = ("marks", "open", "spec", "values")
 
-    def __init__(self, spec: Spec, values: dict, marks: dict):
+    def __init__(self, spec: Spec, values: dict[str, Any], marks: dict):
         self.spec, self.values, self.marks = spec, values, marks
         self.open: tuple[str, ...] = ()  # knobs that stay names in the schedule
+
+    def __repr__(self) -> str:
+        return f"<Use {self.text()}>"
 
     @property
     def name(self) -> str:

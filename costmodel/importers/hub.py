@@ -23,7 +23,7 @@ def hub_file(name: str, mark: Mark | None = None) -> Path:
     try:
         import huggingface_hub as hub
     except ImportError:
-        raise problem("`hf:` names need huggingface_hub", mark, "pip install 'costmodel[hub]'") from None
+        raise problem("`hf:` names need huggingface_hub", mark, "pip install huggingface_hub") from None
     online = os.environ.get("COSTMODEL_ONLINE") == "1"
     found = _download(hub, repo, mark) if online else hub.try_to_load_from_cache(repo, "config.json")
     if not isinstance(found, str):

@@ -45,7 +45,7 @@ def _numpy() -> Any:
     try:
         import numpy
     except ImportError:
-        raise problem("--measure needs NumPy", help="pip install 'costmodel[probe]'") from None
+        raise problem("--measure needs NumPy", help="pip install numpy") from None
     return numpy
 
 

@@ -21,13 +21,15 @@ def schema_of(kind: str) -> dict:
     classes = {c.__name__: c for c in _classes(cls, {})}
     for name, part in {cls.__name__: schema, **schema.get("$defs", {})}.items():
         for field, text in _field_docs(classes[name]).items():
-            if field in part.get("properties", {}):
-                part["properties"][field]["description"] = text
+            shown = classes[name].model_fields[field].alias or field
+            if shown in part.get("properties", {}):
+                part["properties"][shown]["description"] = text
     for part in schema.get("$defs", {}).values() if kind == "family" else ():
         part.pop("required", None)  # what a family leaves out, the one that it extends gives
     if kind == "family":  # one part, or a list of them
         parts = schema["properties"]["vision"]
-        schema["properties"]["vision"] = {"anyOf": [parts["items"], {k: v for k, v in parts.items() if k != "description"}]}
+        words = {"description": parts.pop("description")}
+        schema["properties"]["vision"] = {"anyOf": [parts["items"], parts], **words}
     if kind == "engine":  # a coefficient, or its value alone
         parts = schema["$defs"]
         parts["Coefficient"] = {"anyOf": [{"type": "number"}, parts["Coefficient"]]}

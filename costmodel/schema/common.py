@@ -65,10 +65,15 @@ class Source(Part):
     """Where a number comes from."""
 
     kind: Literal["datasheet", "paper", "measured", "derived", "assumed"]
+    """`assumed` is said with every prediction that uses the figure."""
     ref: Text
+    """What it is: a title, a table, a run."""
     url: str | None = None
+    """Where it is."""
     date: Text | None = None
+    """When it was read or measured."""
     where: Text | None = None
+    """Page, table or section."""
 
 
 class Doc(Part):
@@ -76,15 +81,19 @@ class Doc(Part):
 
     schema_: str = Field(alias="schema", description="`costmodel/<kind>@1`, the first line")
     name: str = Field(pattern=NAME, max_length=80)
+    """The file's name without `.yaml`."""
     title: TitleField | None = None
     """Shown in reports; text or `{en: …, ko: …}`."""
     description: Text = ""
+    """For readers; shown on its page."""
     extends: str | None = None
     """One parent document of the same kind; this one is merged over it."""
     abstract: bool = False
     """A parent only: it cannot be used by itself."""
     aliases: tuple[Text, ...] = ()
+    """Other names that people type."""
     sources: dict[str, Source] = {}
+    """Field, or group of fields, to where its figures come from."""
 
     def label(self, lang: str = "en") -> str:
         """The title in `lang`, English where there is none, else the name."""

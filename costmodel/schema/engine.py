@@ -11,8 +11,11 @@ class Coefficient(Part):
     """A number that formulas of the engine name; `costmodel calibrate` fits it within its range."""
 
     value: float
+    """What the formulas see."""
     low: float
+    """The least that is credible."""
     high: float
+    """The most that is credible."""
     prior: float | None = None
     """The value that fits are pulled towards: what was known before them (default: `value`)."""
 
@@ -40,24 +43,34 @@ class Efficiency(Part):
     """Fractions of bandwidth (by kind of bytes) and of peak rate; formulas of M and `tokens`, bits and coefficients."""
 
     weights: Formula = None
+    """Of the memory bandwidth, for weights."""
     experts: Formula = None
     """Of the routed experts' weights; default: `weights`."""
     kv: Formula = None
+    """For the KV cache."""
     state: Formula = None
+    """For recurrent state."""
     activations: Formula = None
+    """For activations."""
     compute: Formula = None
+    """Of the peak rate."""
     attention: Formula = None
     """Of the peak rate, for the products of attention; default: `compute`."""
     link: Formula = None
+    """Of the link between devices."""
     host: Formula = None
+    """Of the link to a lower tier, for what is streamed."""
 
 
 class Overhead(Part):
     """Fixed times per pass, per layer, and more for layers of a kind: `4 us`, or `(3 + 0.1 * M) * 1e-6 * second`."""
 
     step: Time = None
+    """Of each pass."""
     layer: Time = None
+    """Of each layer of a pass."""
     moe_layer: Time = None
+    """On top, of each layer with routed experts."""
     latent_layer: Time = None
     """Of each layer with latent attention (MLA)."""
 
@@ -66,7 +79,9 @@ class Span(Part):
     """The span that holds 80 % of comparable measurements, as multiples of the expected speed."""
 
     low: Positive
+    """At most 1."""
     high: Positive
+    """At least 1."""
 
     @model_validator(mode="after")
     def _ordered(self):
@@ -81,8 +96,11 @@ class Settings(Part):
     coefficients: dict[Ident, Coefficient] = {}
     """Numbers that the formulas name: those of a class or format stand over the general ones."""
     efficiency: Efficiency = Efficiency()
+    """Shares of the rates that are reached."""
     overhead: Overhead = Overhead()
+    """Fixed times."""
     math: Dtype | None = None
+    """The type that maths runs in where the weights' format has none (default fp16)."""
     fused: bool | None = None
     """Whether attention keeps its scores on the chip without being asked (as `flash-attention` does)."""
     chunk: count() | None = None  # type: ignore[valid-type]
@@ -92,6 +110,7 @@ class Settings(Part):
     span: Span | None = None
     """For decode."""
     prefill_span: Span | None = None
+    """For prefill (TTFT)."""
     micro_batch: count() | None = None  # type: ignore[valid-type]
     """Tokens that an operator works on at a time: what bounds its scratch memory."""
     op_offload: count() | None = None  # type: ignore[valid-type]
@@ -110,6 +129,7 @@ class Buffers(Part):
     cells: Formula
     """Positions that a full-attention layer keeps."""
     window_cells: Formula
+    """Positions that a layer with a window keeps."""
     compute: Formula
     """Elements of the largest scratch buffer, each of 4 bytes: an estimate."""
     host: Formula
@@ -122,6 +142,7 @@ class ClassSettings(Settings):
     """Settings for one hardware class, and of number formats there."""
 
     formats: dict[str, Settings] = {}
+    """By number format or family of formats."""
 
 
 class Tools(Part):
@@ -145,6 +166,8 @@ class Engine(Doc, Settings):
     formats: dict[str, Settings] = {}
     """Settings by number format or family of formats, over those of a class."""
     tools: Tools | None = None
+    """Which measurements this engine predicts."""
     devices: str = "tensor-parallel:ways"
     """The technique and knob by which several devices share a model, unless a technique says how."""
     buffers: Buffers | None = None
+    """What is allocated beside the weights, for `inspect --context`."""

@@ -16,8 +16,11 @@ class Free(Part):
     """The one parameter that is solved so that the prediction meets the figure: a range, or a list of values."""
 
     name: Ident
+    """Stands for the value in formulas, and as `{name}` in texts."""
     low: Formula = None
+    """The least value."""
     high: Formula = None
+    """The greatest value."""
     plausible: tuple[Expression, Expression] | None = None
     """The values that happen; outside of them the explanation counts for less."""
     label: TitleField | None = None
@@ -25,9 +28,11 @@ class Free(Part):
     neutral: Formula = None
     """The value at which nothing changes."""
     whole: bool = False
+    """Only whole numbers."""
     values: tuple[Any, ...] = ()
     """Choices in place of a range, in an order in which speed only rises or only falls."""
     shown: Literal["number", "percent", "times", "seconds"] = "number"
+    """How reports print it."""
 
     @model_validator(mode="after")
     def _range_or_values(self):
@@ -40,16 +45,22 @@ class Workload(Part):
     """Another workload, as formulas."""
 
     prompt: Formula = None
+    """Prompt tokens."""
     output: Formula = None
+    """Output tokens."""
     context: Formula = None
+    """Cached tokens that a decode step sees."""
     batch: Formula = None
+    """Sequences at once."""
     devices: Formula = None
+    """Devices that share the model."""
 
 
 class Change(Part):
     """What is different. `{name}` in texts stands for the free parameter; formulas may use it by name."""
 
     techniques: tuple[str, ...] = ()
+    """As for `--technique`."""
     set: tuple[str, ...] = ()
     """Overrides, as for `--set`."""
     hardware: str | None = None
@@ -57,7 +68,9 @@ class Change(Part):
     model: str | None = None
     """A name; `smaller` or `larger`: the model of the same family in the library that comes closest."""
     engine: str | None = None
+    """A name."""
     workload: Workload = Workload()
+    """Another workload."""
     rates: dict[Literal["memory", "compute", "link", "peer", "disk", "host_memory", "host_compute"], Expression] = {}
     """Multiples of the machine's rates."""
     seconds: Formula = None
@@ -72,7 +85,9 @@ class Spread(Part):
     """Multiples of the expected speed between which 80 % of such cases lie, in place of the engine's."""
 
     low: Positive
+    """Below the expected speed."""
     high: Positive
+    """Above it."""
 
 
 class Explanation(Doc):
@@ -93,7 +108,10 @@ class Explanation(Doc):
     instead_of: str | None = None
     """Used only where that explanation could not be (its technique is missing, or does not apply)."""
     solve: Free | None = None
+    """The free parameter."""
     change: Change
+    """What is different."""
     span: Spread | None = None
     """For decode."""
     prefill_span: Spread | None = None
+    """For prompt processing."""

@@ -24,6 +24,7 @@ class Key(Part):
     """
 
     key: Names = ()
+    """One key or several, of which the first that is present counts."""
     default: Formula = None
     """What the model class assumes where the key is absent; without it the key is required."""
     none: Formula = None
@@ -48,7 +49,9 @@ class Piece(Part):
     """A part that layers are made of: `blocks` of the architecture, counted by the dim `count`."""
 
     blocks: tuple[str, ...]
+    """Blocks of the architecture."""
     count: Ident
+    """The dim that counts the layers."""
     times: Formula = 1
     """How many a layer has (formula; `i` is the layer, from 0)."""
     dims: dict[Ident, Expression] = {}
@@ -78,6 +81,7 @@ class Family(Doc):
     """
 
     architecture: str = "decoder"
+    """The abstract model whose blocks are used."""
     model_types: Names = ()
     """`model_type` values of config.json."""
     text: Names = ()
@@ -85,10 +89,13 @@ class Family(Doc):
     text_family: str | None = None
     """The family of a nested config that has no `model_type`."""
     keys: dict[Ident, Key] = {}
+    """Variable to where it stands in the config."""
     let: dict[Ident, Expression] = {}
+    """Variables by formula of others."""
     dims: dict[Ident, Expression] = {}
     """Dims of the whole model."""
     parts: dict[str, Piece] = {}
+    """What layers are made of."""
     requires: dict[str, Expression] = {}
     """Message to condition: a config for which it is 0 is refused."""
     notes: dict[str, Expression] = {}
@@ -103,6 +110,10 @@ class Tower(Doc):
     """A vision (or audio) tower: its parameters, counted apart."""
 
     model_types: Names = ()
+    """`model_type` values of the part's own config."""
     keys: dict[Ident, Key] = {}
+    """Variable to where it stands in that config."""
     let: dict[Ident, Expression] = {}
+    """Variables by formula of others."""
     params: Formula = 0
+    """Parameters stored, a formula of the variables."""

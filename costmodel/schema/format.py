@@ -11,6 +11,7 @@ class NumberFormat(Doc):
     """A plain format (`block`, `size`) or a mix by role (`mix`)."""
 
     family: Text = ""
+    """What an engine's `formats` key on."""
     block: int | None = None
     """Weights per block."""
     size: Bytes | None = None
@@ -20,6 +21,7 @@ class NumberFormat(Doc):
     activations: Bytes | None = None
     """Bytes per activation element, where the format covers activations."""
     layout: Text = ""
+    """How a block is laid out; for information."""
     proposed: bool = False
     """Whether `predict --must-fit` may propose it: a whole-model format that files are published in."""
     let: dict[Ident, Expression] = {}

@@ -11,8 +11,11 @@ class Stored(Part):
     """A type of stored elements: the number format it is, and bytes per block."""
 
     format: str
+    """Name of a format document."""
     block: int = Field(default=1, ge=1)
+    """Elements of a block."""
     size: Bytes
+    """Bytes of a block."""
     row: Bytes | None = None
     """Bytes that each row of a tensor holds beside its blocks."""
 
@@ -21,6 +24,7 @@ class Layout(Doc):
     """A file format's types by number, and roles by tensor or module name."""
 
     types: dict[str, Stored] = {}
+    """Number or name of a stored type, to what it is."""
     tensors: dict[str, str] = {}
     """Pattern of a tensor's or module's name, to the role of the rows it belongs to."""
     packed: dict[str, dict[str, int]] = {}

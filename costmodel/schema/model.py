@@ -14,7 +14,9 @@ class Row(Part):
 
     model_config = ConfigDict(extra="allow", frozen=True, defer_build=True, validate_default=True)
     op: str
+    """Name of the operator document."""
     role: str
+    """What the row is (`attn.q`, `mlp.down`, `expert.up`): what formats and techniques go by."""
     when: Formula = None
     """The row exists only where this is not zero."""
 
@@ -23,7 +25,9 @@ class Block(Part):
     """Rows that repeat together (`repeat`: how many layers): its own `ops`, or those of other blocks with other dims."""
 
     repeat: Formula = 1
+    """How many layers: a formula of dims."""
     ops: dict[str, Row] = {}
+    """Rows by name, in the order in which they run."""
     like: tuple[str, ...] = ()
     """Blocks whose rows this one repeats."""
     dims: dict[Ident, Any] = {}
@@ -40,22 +44,29 @@ class Weights(Part):
     """
 
     format: str
+    """Format of roles that are not named."""
     size: Bytes | None = None
+    """A published size; every role's bytes are scaled to it."""
     roles: dict[str, Any] = {}
+    """Role to format, or to `{format: share, …, format: rest}`."""
     bytes: dict[str, Bytes] = {}
+    """Role to the bytes that a file holds of it."""
 
 
 class Format(Part):
     """A number format by name."""
 
     format: str
+    """Name of a format document."""
 
 
 class Checks(Part):
     """Published figures that the document must reproduce: `8.03e9 +- 0.5%`."""
 
     params: Any = None
+    """Parameters stored."""
     active_params: Any = None
+    """Parameters that a token uses."""
 
 
 class Model(Doc):
@@ -66,12 +77,18 @@ class Model(Doc):
     dims: dict[Ident, Any] = {}
     """Sizes: numbers, or `= formula` of other dims."""
     blocks: dict[str, Block] = {}
+    """By name; merged over those of the architecture."""
     weights: Weights = Weights(format="bf16")
+    """Number formats of the weights."""
     kv: Format = Format(format="fp16")
+    """Number format of the KV cache."""
     activations: Format = Format(format="fp16")
+    """Number format of activations."""
     state: Format = Format(format="fp32")
+    """Number format of recurrent state."""
     context: count() | None = None  # type: ignore[valid-type]
     """Longest context the model was made for, in tokens."""
     checks: Checks = Checks()
+    """Published figures that the document must reproduce."""
     requires: dict[str, Expression] = {}
     """Message to formula of dims: a model for which one is zero is refused with the message."""

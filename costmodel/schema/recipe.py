@@ -12,7 +12,9 @@ class Recipe(Doc):
     methods: Names = ()
     """Values of `quant_method` (or of `quant_algo`)."""
     keys: dict[Ident, Key] = {}
+    """Variable to where it stands in the `quantization_config`."""
     let: dict[Ident, Expression] = {}
+    """Variables by formula of others."""
     format: dict[str, Expression] = {}
     """Number formats with their conditions; the first that holds gives maths, kernels and the width of roles left alone."""
     bytes: Formula = None
@@ -26,3 +28,4 @@ class Recipe(Doc):
     kv: dict[str, Expression] = {}
     """Number formats of the KV cache with their conditions."""
     requires: dict[str, Expression] = {}
+    """Message to condition: a config for which it is 0 is refused."""

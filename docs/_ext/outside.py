@@ -33,7 +33,7 @@ _CODE = re.compile(r"(^```.*?^```[ \t]*$|`[^`\n]*`)", re.M | re.S)
 def moved(text: str, folder: str, at: str) -> str:
     """A page of `folder` (in the repository) as it reads at `at` (under the sources of the site): links changed, code left alone.
 
-    Links of examples to their sources, which have no pages, become plain text.
+    Links to folders, and those of examples to their sources, become plain text: these have no pages.
     """
     from os.path import normpath, relpath
 
@@ -44,9 +44,12 @@ def moved(text: str, folder: str, at: str) -> str:
 
     def file(match: re.Match) -> str:
         there = ROOT / folder / match[2]
-        return match[1] if there.exists() and there.suffix != ".md" and folder.startswith("examples") else match[0]
+        source = there.is_file() and there.suffix != ".md" and folder.startswith("examples")
+        return match[1] if source or there.is_dir() else match[0]
 
-    return "".join(part if i % 2 else _LINK.sub(link, _FILE.sub(file, part)) for i, part in enumerate(_CODE.split(text)))
+    plain = (part if i % 2 else _FILE.sub(file, part) for i, part in enumerate(_FENCED.split(text)))
+    text = "".join(plain)  # first, since code in the text of a link would split it below
+    return "".join(part if i % 2 else _LINK.sub(link, part) for i, part in enumerate(_CODE.split(text)))
 
 
 def copies() -> dict[str, str]:

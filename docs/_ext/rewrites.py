@@ -83,7 +83,9 @@ def _placed(p) -> str:
     verb = {"stream": "streamed over the link in each pass", "compute": "computed where they lie"}.get(p.mode, f"mode by knob `{p.mode}`")
     tier = f"tier `{p.tier}`" + (", a knob" if p.tier not in ("host", "disk") else "")
     source = " of what lies on the host" if p.of == "host" else ""
-    head = f"{p.what}{source} to {tier}, {verb}"
+    moves_all = p.mode == "compute" and p.what == "weights"  # attention too, which has no weights
+    what = "the rows" if moves_all else p.what
+    head = f"{what}{source} to {tier}, {verb}"
     given = [
         ("share", p.share),
         ("layers from the first", p.layers),

@@ -12,6 +12,10 @@ from .labels import Labels, settle
 from .style import FAINT, INK, Look, bare, counts, drawing, head, ink, legend, logarithmic, look, new_figure, plain, tokens, wide_range
 from .words import Texts
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 MOST_CURVES = 6
 STEPS = 6
 """Predictions per doubling."""
@@ -30,7 +34,7 @@ class Curve(NamedTuple):
     limit: int | None
 
 
-def context(predictions, contexts: tuple[int, int] = (1024, 131072), *, lang: str = "en"):
+def context(predictions, contexts: tuple[int, int] = (1024, 131072), *, lang: str = "en") -> Figure:
     """Tokens/s per user against the cached tokens, from the first to the last of `contexts`, as a matplotlib Figure.
 
     Each prediction is made again at every context; prompt, output and batch stay. Beyond `memory.max_context` (less the
@@ -62,7 +66,7 @@ def context(predictions, contexts: tuple[int, int] = (1024, 131072), *, lang: st
     return figure
 
 
-def batch(predictions, batches: tuple[int, int] = (1, 256), *, lang: str = "en"):
+def batch(predictions, batches: tuple[int, int] = (1, 256), *, lang: str = "en") -> Figure:
     """Tokens/s per user, and of all users together, against the batch, from the first to the last of `batches`, as a Figure.
 
     Each prediction is made again at every batch. Beyond `memory.max_batch` curves are dotted. Raises

@@ -15,6 +15,10 @@ from .labels import RINGS, Labels, settle
 from .style import COLOURS, FAINT, INK, MARKS, bare, drawing, head, ink, legend, logarithmic, look, new_figure, plain, wide_range
 from .words import Texts
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 MOST_POINTS = 60
 MANY = 24
 """Points beyond which labels are small, and left out where there is no room nearby."""
@@ -42,7 +46,7 @@ def front(points: list[Point]) -> list[Point]:
     return best
 
 
-def pareto(predictions, *, lang: str = "en"):
+def pareto(predictions, *, lang: str = "en") -> Figure:
     """Memory of the device against tokens/s per user, both of predictions, with their Pareto front, as a matplotlib Figure.
 
     Models, formats and techniques compete on the same machine under the same workload; what does not fit is hollow and in no
@@ -74,7 +78,7 @@ def pareto(predictions, *, lang: str = "en"):
     return figure
 
 
-def savings(study, result: dict, *, lang: str = "en"):
+def savings(study, result: dict, *, lang: str = "en") -> Figure:
     """A study of memory against speed: each row's ratios to the study's baseline, with the Pareto front, as a matplotlib Figure.
 
     `study` is its document and `result` what :func:`costmodel.solve.views.run_study` makes of it. Rows with a baseline of

@@ -13,6 +13,10 @@ from .roofs import draw_roofs, label_roofs, machines_of, roof_handles
 from .style import FAINT, INK, bare, drawing, head, ink, legend, look, new_figure, plain
 from .words import Texts
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 MARK = {"prefill": "s", "decode": "o"}
 PHASES = tuple(MARK)
 NEAR = 7
@@ -33,7 +37,7 @@ class Point(NamedTuple):
     name: str
 
 
-def roofline(predictions, *, operators: bool = False, lang: str = "en"):
+def roofline(predictions, *, operators: bool = False, lang: str = "en") -> Figure:
     """The roofline of one or several predictions, as a matplotlib Figure.
 
     Axes: FLOP/byte against FLOP/s. Marks are at the expected rate of a phase (FLOPs over expected seconds), hollow ones at the rate

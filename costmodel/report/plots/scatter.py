@@ -10,6 +10,10 @@ from ...solve.errors import NEAR, PHASES, Row, beyond, summary
 from .files import checked, save
 from .style import COLOURS, MARKS, OTHER, drawing, plain
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 ABOVE = "#C00000"
 
 
@@ -23,7 +27,7 @@ def save_plot(rows: list[Row], path: str | Path) -> None:
     save(measured(rows), path, force=True)
 
 
-def measured(rows: list[Row]):
+def measured(rows: list[Row]) -> Figure:
     """Predicted against measured tokens/s of rows (see :mod:`costmodel.solve.errors`), as a matplotlib Figure.
 
     Raises :class:`costmodel.SpecError` without matplotlib, and where no row has both figures.

@@ -12,6 +12,10 @@ from .labels import settle
 from .style import COLOURS, FAINT, HATCHES, INK, bare, drawing, head, legend, new_figure, plain
 from .words import Texts
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 PARTS = ("weights", "kv", "state", "workspace", "draft")
 MOST_BARS = 16
 WIDE = 30
@@ -39,7 +43,7 @@ class Bar(NamedTuple):
         return 0 if self.usable is None else max(0, sum(self.parts.values()) - self.usable)
 
 
-def memory(predictions, contexts=(), *, lang: str = "en"):
+def memory(predictions, contexts=(), *, lang: str = "en") -> Figure:
     """Stacked bars of what each prediction's memory holds, at each of `contexts` (default: its own), as a matplotlib Figure.
 
     Memory in a lower tier (host, disk) has a bar of its own below. A line stands at the usable share of each memory. Raises

@@ -60,7 +60,7 @@ def drawing(lang: str = "en"):
     try:
         import matplotlib
     except ImportError:
-        raise problem("pictures need matplotlib", None, "pip install 'costmodel[plot]'") from None
+        raise problem("pictures need matplotlib", None, "pip install matplotlib") from None
     from logging import ERROR, getLogger
 
     log = getLogger("matplotlib.font_manager")

@@ -129,7 +129,7 @@ def _solved(points: list[Point], used: list[str], coefficients: Coefficients, fi
     try:
         from scipy.optimize import least_squares
     except ImportError:
-        raise problem("fitting needs SciPy", help="pip install 'costmodel[fit]'") from None
+        raise problem("fitting needs SciPy", help="pip install scipy") from None
     task = Task(points, used, [coefficients[key][2] for key in used], fixed)
     solved = least_squares(task.residuals, task.start, task.jacobian, bounds=(task.low, task.high), max_nfev=20, ftol=1e-4, xtol=1e-4)
     weight = (task.jacobian(solved.x)[: len(points)] ** 2).sum(axis=0)
