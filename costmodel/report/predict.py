@@ -40,6 +40,7 @@ LABELS: dict[str, dict] = {
         "fits": {True: "fits", False: "DOES NOT FIT", None: "fits: unknown (capacity not stated)"},
         "too_much": "DOES NOT FIT: it needs {total}, {lack} too much.\nThe speeds below are as if it did.",
         "limits": "longest context {context}, largest batch {batch}",
+        "made_for": "{made} (by memory {context})",
         "assumptions": "assumptions",
         "not_modelled": "not modelled",
         "compute": "compute",
@@ -85,6 +86,7 @@ LABELS: dict[str, dict] = {
         "fits": {True: "들어감", False: "들어가지 않음", None: "용량을 몰라 알 수 없음"},
         "too_much": "들어가지 않음: {total} 필요, {lack} 초과.\n아래 속도는 들어간다고 가정한 값.",
         "limits": "최대 컨텍스트 {context}, 최대 배치 {batch}",
+        "made_for": "{made} (메모리로는 {context})",
         "assumptions": "가정",
         "not_modelled": "모델링하지 않음",
         "compute": "연산",
@@ -181,6 +183,9 @@ def _memory(p, t) -> list[str]:
         k: t["none"] if v is None and m.usable_bytes is not None else "?" if v is None else f"{v:,}"
         for k, v in (("context", m.max_context), ("batch", m.max_batch))
     }
+    made = p.runnable.meta["context"]
+    if made and m.max_context is not None and m.max_context > made:
+        shown["context"] = t["made_for"].format(context=shown["context"], made=f"{made:,}")
     lines.append(f"{t['fits'][m.fits]}; {t['limits'].format(**shown)}")
     return lines
 

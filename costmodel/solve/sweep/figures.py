@@ -22,7 +22,7 @@ def need_numpy() -> None:
     try:
         import numpy  # noqa: F401
     except ImportError:
-        raise problem("a sweep needs NumPy", help="`pip install costmodel[sweep]`") from None
+        raise problem("a sweep needs NumPy", help="`pip install numpy`") from None
 
 
 def check_figures(names, option: str = "figures") -> tuple[str, ...]:

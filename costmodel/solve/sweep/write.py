@@ -93,7 +93,7 @@ class Parquet(Writer):
         try:
             import pyarrow.parquet  # noqa: F401
         except ImportError:
-            raise problem("Parquet needs pyarrow", help="`pip install costmodel[sweep]`, or write .csv") from None
+            raise problem("Parquet needs pyarrow", help="`pip install pyarrow`, or write .csv") from None
         self.parts = 0
         self.partial.mkdir()
 
