@@ -61,6 +61,13 @@ class Runnable:
     def __reduce__(self):
         return Runnable, (self.text,)
 
+    def __copy__(self):
+        """The same functions and values, of which fields can be changed; nothing is compiled."""
+        other = object.__new__(Runnable)
+        for name in self.__slots__:
+            setattr(other, name, getattr(self, name))
+        return other
+
     def one(self, B, T, S, R):
         """One pass of a single group."""
         try:

@@ -187,7 +187,7 @@ def checked(question: Question, quantity: Unknown, goal: Target, value) -> dict[
     except SpecError:
         p = None
     if p is None:
-        p, how = question.at({quantity.input: value * quantity.scale} if quantity.input else {}), "formulas"
+        p, how = question.at({quantity.input: quantity.given(value)} if quantity.input else {}), "formulas"
     found = goal.of(p)
     p.memory  # noqa: B018
     longest = p.runnable.meta["context"]

@@ -39,6 +39,10 @@ class Unknown:
     note: str = ""
     also: dict = field(default_factory=dict)
 
+    def given(self, x):
+        """A value as the formulas take it; counts stay whole numbers."""
+        return x if self.scale == 1 else x * self.scale
+
     def figure(self, question: Question, target: Target, x) -> float:
         """The target's figure with this at `x`; NaN where the case is refused there."""
         from ...language.problem import SpecError
@@ -46,7 +50,7 @@ class Unknown:
         try:
             if self.kind == "capacity":
                 return float(self.also["of"](x))
-            p = question.at({self.input: x * self.scale}) if self.input else question.predict(**self.changes(x))  # type: ignore[misc]
+            p = question.at({self.input: self.given(x)}) if self.input else question.predict(**self.changes(x))  # type: ignore[misc]
             found = target.of(p)
             return float("nan") if found is None else float(found)
         except SpecError as error:
