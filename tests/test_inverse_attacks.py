@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import shlex
+from math import isclose
+
 import pytest
+from click.testing import CliRunner
 
 from costmodel import predict
+from costmodel.cli import main
 from costmodel.compile.runnable import Runnable
 from costmodel.solve.invert.question import Question
 from costmodel.solve.invert.solution import solve
+
+
+def run(line: str, code: int = 0) -> str:
+    result = CliRunner().invoke(main, shlex.split(line))
+    assert result.exit_code == code, result.output
+    return " ".join(result.output.split())
 
 
 @pytest.mark.parametrize("unknown", ["output", "context", "prompt"])
@@ -22,4 +34,90 @@ def test_trying_values_compiles_nothing(monkeypatch):
     slow = question.at({}).tps.expected
     monkeypatch.setattr(Runnable, "__init__", None)
     fast = question.at({"bw": 2 * question.point["bw"]}).tps.expected
-    assert fast > slow == question.base.tps.expected
+    assert fast > slow == pytest.approx(question.base.tps.expected, rel=1e-12)
+    assert question.at({}).tps.expected == slow
+
+
+STREAMED = "llama-3.1-70b --hw rtx4090 -t offload:share=0.{}"
+
+
+def test_capacity_is_no_answer_where_another_memory_is_full():
+    text = run("solve capacity " + STREAMED.format(7) + " --for fits", 1)
+    p = predict("llama-3.1-70b", "rtx4090", techniques=("offload:share=0.7",))
+    lacking = p.memory.tiers["host"]["weights_bytes"] - p.memory.tiers["host"]["capacity_bytes"]
+    assert f"the memory of the host lacks {lacking / 1e9:.4g} GB, whatever the device holds" in text
+    found = json.loads(run("solve capacity " + STREAMED.format(4) + " --for fits --no-suggest --format json"))
+    assert found["found"] == "exact" and found["check"]["fits"]
+
+
+def test_which_memory_lacks_is_said():
+    assert "it is the memory of the device that lacks" in run("solve gpu-layers llama-3.1-70b --hw rtx4090 --for fits", 1)
+
+
+def test_layers_on_a_gpu_need_a_host_beside_it():
+    assert "nothing to offload to" in run("solve gpu-layers 8b --hw ddr5 --for tps=3", 2)
+
+
+def test_whole_numbers_and_plain_factors_read_so():
+    text = run("solve drafted llama-3.1-70b --hw h100-sxm --devices 4 -t speculative-decoding --for tps=60")
+    assert "drafted 2, 0.500x the 4 of now" in text and "other ends of where it is met: 12 " in text
+    text = run("solve capacity llama-3.3-70b --hw rtx4090 --for fits --no-suggest")
+    assert " + 0.950 x capacity" in text
+
+
+def test_no_machine_is_proposed_for_being_slow():
+    text = run('solve bandwidth 8b --hw ddr5 --for "tps<=30"')
+    assert "the largest for" in text and "library" not in text
+
+
+CASES = [
+    "8b --hw ddr5",
+    "llama-3.1-70b --hw rtx4090 -t offload:share=0.7,mode=stream",
+    "llama-3.1-70b --hw rtx4090 -ngl 20",
+    "llama-3.1-70b --hw h100-sxm -t pipeline-parallel:stages=4,micro=4 --batch 16",
+    "8b --hw rtx4090 -t speculative-decoding --batch 4",
+    "mixtral-8x7b --hw h100-sxm --devices 2 --batch 7",
+    "llama-3.1-8b --hw a100 -t chunked-prefill:chunk=256,decodes=4",
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_times_at_full_rates_have_bills(case):
+    for phase in ("prefill", "decode"):
+        for what, by in (("compute_s", "math"), ("memory_s", "kind")):
+            step = json.loads(run(f"explain {case.replace(' ', f' {phase}.{what} ', 1)} --format json"))["steps"][0]
+            assert {b["by"] for b in step["bills"]} == {by, "role", "operator"}
+            for bill in step["bills"]:
+                assert isclose(sum(line["value"] for line in bill["lines"]), step["value"], rel_tol=1e-9)
+
+
+def test_a_regime_unfolds_to_operators():
+    text = run("explain 8b regime --hw ddr5")
+    p = predict("8b", "ddr5")
+    assert f"fp32 {p.decode.flops / 1.2e12 * 1e3:.3f} ms 100.0%" in text  # 1.2 TFLOP/s
+    assert f"KV cache {p.decode.bytes_by.kv / 90e9 * 1e3:.4g} ms" in text  # 90 GB/s
+
+
+def test_the_floor_of_a_pipeline_is_no_longest_resource():
+    text = run("explain llama-3.1-70b prefill.floor_s --hw h100-sxm -t pipeline-parallel:stages=4,micro=4 --batch 16")
+    floor = predict("llama-3.1-70b", "h100-sxm", techniques=("pipeline-parallel:stages=4,micro=4",), batch=16).prefill.floor_s
+    assert f"compute {floor * 16 / 7:.4f} s" in text and "pipeline overlap -" in text  # 4 stages, 4 parts: 7/16 of the time
+    assert "the longest resource of every step" in text and "the longest of its resources" not in text
+
+
+def test_an_empty_machine_is_refused():
+    assert "nothing stands after the `@`" in run("diff 8b@ddr5 @", 2)
+
+
+def test_knobs_fit_into_the_table():
+    text = run("sensitivity llama-3.1-70b --hw h100-sxm -t speculative-decoding --devices 4")
+    assert " acceptance 0.7 " in text and " drafted 4 " in text
+
+
+def test_speculation_that_never_pays():
+    text = run("crossovers llama-3.1-70b --hw h100-sxm -t speculative-decoding:acceptance=0.2 --devices 4")
+    assert "speculation pays: at no batch" in text and "no longer" not in text and "pays at batch -" not in text
+
+
+def test_a_mean_over_no_tokens_has_no_sensitivity():
+    assert "`itl_mean_s` has no value here" in run("sensitivity 8b --hw ddr5 --of itl --output 1", 2)

@@ -39,7 +39,7 @@ def sensitivity_text(found, lang: str = "en") -> str:
     t, c = TEXTS[lang], f"{100 * found.change:g} %"
     names = {k: found.titles[k][lang] for k in ("model", "hardware", "engine")}
     lines = wrap(t["head"].format(figure=found.figure, value=amount(found.value, found.unit), **names), 80)
-    rows = [_cells(row) for row in found.rows]
+    rows = [_cells(row, _short(row, found.rows)) for row in found.rows]
     columns = [text.format(c=c) for text in t["columns"]]
     lines += ["", text_table(columns, rows, 100, (1, 2, 3, 4)), ""]
     lines += wrap(t["local"].format(c=c), 80)
@@ -74,7 +74,13 @@ def value_of(row: dict) -> str:
     return amount(row["value"], row["unit"]) if row["unit"] else f"{row['value']:g}"
 
 
-def _cells(row: dict) -> list[str]:
+def _short(row: dict, rows: list[dict]) -> str:
+    """A knob by its own name, where no other row has it."""
+    own = row["name"].rpartition(".")[2] if row["kind"] == "knob" else row["name"]
+    return own if [r["name"].rpartition(".")[2] for r in rows].count(own) == 1 else row["name"]
+
+
+def _cells(row: dict, name: str) -> list[str]:
     mark = "~" if row["how"] == "steps" else ""
     ends = {way: percent(row[way]) + ("*" if way in row["regime_changes"] else "") for way in ("up", "down")}
-    return [row["name"], value_of(row), mark + f"{row['elasticity']:+.3f}", ends["up"], ends["down"], row["where"] or ""]
+    return [name, value_of(row), mark + f"{row['elasticity']:+.3f}", ends["up"], ends["down"], row["where"] or ""]

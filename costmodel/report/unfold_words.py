@@ -56,6 +56,7 @@ WORDS: dict[str, dict] = {
         "sets": "set",
         "sum": "sum of its operators",
         "longest": "the longest of its resources",
+        "floors": "the longest resource of every step",
         "total": "total",
         "by": {
             "bound": "by what bounds it",
@@ -119,6 +120,7 @@ WORDS: dict[str, dict] = {
         "sets": "변경",
         "sum": "연산자들의 합",
         "longest": "가장 긴 자원",
+        "floors": "단계마다 가장 긴 자원",
         "total": "합계",
         "by": {
             "bound": "병목별",

@@ -36,7 +36,8 @@ def elasticities(question: Question, of: str = "tps", change: float = 0.1, ceili
     point = dict(formulas.inputs)
     (figure,) = values([node], point)
     if not figure or not math.isfinite(figure):
-        raise problem(f"`{path}` is {figure:g} here: relative changes of it have no meaning")
+        shown = f"is {figure:g}" if math.isfinite(figure) else "has no value"
+        raise problem(f"`{path}` {shown} here: relative changes of it have no meaning")
     slopes = gradient(node, point)
     stepped = _stepped(node)
     found = [_row(question, node, point, figure, name, slopes[name], change, name in stepped) for name in sorted(node.deps)]

@@ -143,6 +143,8 @@ def _capacity(question: Question, target: Target) -> Unknown:
     """The device's memory; only whether the case fits depends on it."""
     from ...compile.build import allowed
     from ...compile.machine import device_tier
+    from ..either import least
+    from ..memory import spare_by_tier
     from ..traced import FIGURES
 
     decoder = question.base.decoder.meta["hardware"]
@@ -151,6 +153,10 @@ def _capacity(question: Question, target: Target) -> Unknown:
     needed = FIGURES["memory.total_bytes"](question.base)
     if target.name != "memory left":
         raise problem(f"`{target.name}` does not depend on capacity", None, "ask `--for fits`: the capacity that the case needs")
+    lower = {tier: spare for tier, spare in spare_by_tier(question.base).items() if tier != "device"}
+    lacking = [
+        f"the memory of the {tier} lacks {-spare / 1e9:,.4g} GB, whatever the device holds" for tier, spare in lower.items() if spare < 0
+    ]
     now = memory.capacity
     return Unknown(
         "capacity",
@@ -162,7 +168,8 @@ def _capacity(question: Question, target: Target) -> Unknown:
         True,
         changes=lambda x: {"sets": (f"hw.memory.{tier}.capacity={x!r} B",)},
         kind="capacity",
-        also={"of": lambda capacity: allowed(capacity, hardware) - needed},
+        note="; ".join(lacking),
+        also={"of": lambda capacity: least(allowed(capacity, hardware) - needed, *lower.values())},
     )
 
 

@@ -39,6 +39,7 @@ def gpu_layers(question: Question) -> Unknown:
     """Layers on the GPU, the head one more."""
     layers = int(question.base.runnable.meta["layers"]) + 1
     found = _knob_of(question, "gpu-layers", "layers", (0, layers))
+    question.predict(techniques=("gpu-layers:layers=0",))  # refused where there is no other memory
     found.name, found.title, found.unit = "gpu-layers", {"en": "layers on the GPU", "ko": "GPU 레이어"}, "layers"
     return found
 
@@ -102,7 +103,7 @@ def open_knob(question: Question, technique: str, knob: str, input_: str) -> Unk
         f"{technique}.{knob}",
         {"en": f"{technique} {knob}", "ko": f"{technique} {knob}"},
         "share" if high <= 1 else "",
-        now,
+        int(now) if spec.whole else now,
         low,
         high,
         True,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..memory import spare_by_tier
 from ..record import Record
 from ..traced import FIGURES
 from .names import resolve
@@ -204,6 +205,13 @@ def checked(question: Question, quantity: Unknown, goal: Target, value) -> dict[
     }
 
 
+def _fullest(question: Question, quantity: Unknown, x) -> str:
+    """The memory in which most is lacking at a value."""
+    p = question.at({quantity.input: quantity.given(x)}) if quantity.input else question.predict(**quantity.changes(x))  # type: ignore[misc]
+    left = spare_by_tier(p)
+    return f"it is the memory of the {min(left, key=lambda tier: left[tier])} that lacks"
+
+
 def _none(question: Question, quantity: Unknown, goal: Target, found: Scan, base: Any) -> Record:
     """Why there is none, and what comes nearest."""
     base.found = "none"
@@ -213,6 +221,8 @@ def _none(question: Question, quantity: Unknown, goal: Target, found: Scan, base
         base.note = quantity.also.get("refused", base.note)
         return base
     base.nearest = {"value": at[0], "figure": at[1]}
+    if goal.name == "memory left" and not base.note:
+        base.note = _fullest(question, quantity, at[0])
     known = {f for f in found.figures if f == f}
     span = max(known) - min(known)
     base.reason = "flat" if span <= 1e-12 * abs(at[1]) else "limit"
