@@ -8,6 +8,7 @@ from ..compile.graph.nodes import Graph, Node
 from ..compile.graph.read import Functions
 from .memory import device_lines, spare_bytes
 from .prediction import Prediction
+from .varied import input_name
 
 WORKLOAD = ("prompt", "output", "context", "batch")
 
@@ -22,7 +23,7 @@ class Traced:
     def __init__(self, runnable, graph: Graph, inputs: dict[str, float], vary: frozenset[str] | None = None, prefix: str = ""):
         self.graph, self.inputs, self.vary = graph, inputs, vary
         self.functions = Functions(runnable.text, graph)
-        rates = {name: self._input(prefix + name, value) for name, value in runnable.meta["rates"].items()}
+        rates = {name: self._input(input_name(prefix, name), value) for name, value in runnable.meta["rates"].items()}
         self.scale, self.kv_scale = (rates[n] for n in ("w_scale", "kv_scale"))
         stored = {tier: size * self.scale for tier, size in runnable.meta["stored"].items()}
         self.meta = {**runnable.meta, "rates": rates, "stored": stored, "file_size": runnable.meta["file_size"] * self.scale}

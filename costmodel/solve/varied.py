@@ -6,12 +6,17 @@ from copy import copy
 from functools import partial
 
 
+def input_name(prefix: str, name: str) -> str:
+    """What a rate of a program is called as an input: a machine's own rates bear its prefix; engine and model are those of both."""
+    return name if name.startswith("k_") or name in ("w_scale", "kv_scale") else prefix + name
+
+
 def varied(runnable, given: dict[str, float], prefix: str = ""):
     """A copy of a runnable that was built with `open`, with inputs (named as in :class:`~.traced.Formulas`) at other values.
 
     Nothing is compiled. What is not given keeps its value; names that the case does not have are passed over.
     """
-    rates = {name: given.get(prefix + name, value) for name, value in runnable.meta["rates"].items()}
+    rates = {name: given.get(input_name(prefix, name), value) for name, value in runnable.meta["rates"].items()}
     found = copy(runnable)
     size, kv = rates["w_scale"], rates["kv_scale"]
     stored = {tier: held * size for tier, held in runnable.meta["stored"].items()}

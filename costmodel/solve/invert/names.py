@@ -50,7 +50,7 @@ def resolve(question: Question, name: str, target: Target) -> Unknown:
         return getattr(paths, name.replace("-", "_"))(question)
     if "." in name:
         return _by_path(question, name, target)
-    return _loose(question, name)
+    return _loose(question, name, target)
 
 
 def _lacks(question: Question, name: str, why: str):
@@ -199,15 +199,16 @@ def _knob(question: Question, technique: str, knob: str) -> Unknown:
     return paths.knob(question, technique, knob)
 
 
-def _loose(question: Question, name: str) -> Unknown:
+def _loose(question: Question, name: str, target: Target) -> Unknown:
     """A knob of a technique in use, or a coefficient of the engine, by its own name."""
     for use in question.base.runnable.meta["techniques"]:
         technique, _, given = use.partition(":")
         if name in [part.partition("=")[0] for part in given.split(",")]:
             return _knob(question, technique, name)
-    for input_, (_, path, _) in question.compiled[1].items():
-        if path[-1] == name:
-            return _coefficient(question, name, input_)
+    found = tuple(i for i, (_, path, _) in question.compiled[1].items() if path[-1] == name)
+    if found:
+        used = depends(question, target, found) if len(found) > 1 else found
+        return _coefficient(question, name, next((i for i in found if i in used), found[0]))
     if name in ("acceptance", "drafted"):
         raise _lacks(question, name, "no technique in use drafts tokens; add `--technique speculative-decoding` or `mtp`")
     coefficients = [path[-1] for _, path, _ in question.compiled[1].values()]
