@@ -9,7 +9,7 @@ from math import isclose
 import pytest
 from click.testing import CliRunner
 
-from costmodel import predict
+from costmodel import predict, sensitivity
 from costmodel.cli import main
 from costmodel.compile.runnable import Runnable
 from costmodel.solve.invert.question import Question
@@ -121,3 +121,31 @@ def test_speculation_that_never_pays():
 
 def test_a_mean_over_no_tokens_has_no_sensitivity():
     assert "`itl_mean_s` has no value here" in run("sensitivity 8b --hw ddr5 --of itl --output 1", 2)
+
+
+APART = ("disaggregation:decode=m3-max",)
+
+
+@pytest.mark.parametrize("unknown, target", [("reach", "tps=20"), ("step_us", "e2e=13.25s"), ("bits", "tps=40")])
+def test_two_machines_share_engine_and_model(unknown, target):
+    question = Question("llama-3.1-8b", "a100", techniques=APART)
+    answer = solve(question, unknown, target, suggest=False)
+    got = answer.check["figure"]
+    assert answer.found == "exact" and got == pytest.approx(float(target.partition("=")[2].rstrip("s")), rel=1e-9)
+    assert answer.check["how"] == ("formulas" if unknown == "bits" else "compiled")
+
+
+def test_sensitivity_of_two_machines_is_that_of_the_documents():
+    found = sensitivity("llama-3.1-8b", "a100", techniques=APART, of="e2e")
+    rows = {r["input"]: r for r in found.rows}
+    assert not any(name.startswith(("decode_k_", "decode_w_", "decode_kv_")) for name in rows)
+    at = [predict("llama-3.1-8b", "a100", techniques=APART, sets=(f"engine.coefficients.step_us.value={469.6 * f}",)) for f in (1, 1.1)]
+    assert rows["k_step_us"]["up"] == pytest.approx(at[1].e2e_s.expected / at[0].e2e_s.expected - 1, rel=1e-3)
+
+
+def test_bits_are_those_of_the_model_not_of_its_draft():
+    question = Question("llama-3.1-8b", "h100-sxm", techniques=("speculative-decoding:draft=llama-3.2-1b",))
+    half, plain = question.at({"w_scale": 0.5}).memory, question.base.memory
+    assert half.weights_bytes == plain.weights_bytes / 2 and half.draft_bytes == plain.draft_bytes
+    rows = {r["name"]: r for r in sensitivity(question.model, question.hardware, techniques=question.techniques).rows}
+    assert rows["draft bits"]["value"] == pytest.approx(16) and 0 > rows["draft bits"]["elasticity"] > rows["bits"]["elasticity"]

@@ -123,10 +123,12 @@ def _row(question: Question, node, point: dict, figure: float, name: str, slope:
 
 def _bits(question: Question, name: str) -> float:
     """What one unit of an input is shown as: of the scales of bytes, the bits of now."""
-    if name not in ("w_scale", "kv_scale"):
+    scale = name.removeprefix("draft_")
+    if scale not in ("w_scale", "kv_scale"):
         return 1.0
-    meta = question.compiled[0].meta
-    return 8 * meta["file_size"] * meta["devices"] / meta["params"] if name == "w_scale" else 8 * float(meta["kv_width"])
+    whole = question.compiled[0]
+    meta = whole.meta if scale == name else whole.draft.meta
+    return 8 * meta["file_size"] * meta["devices"] / meta["params"] if scale == "w_scale" else 8 * float(meta["kv_width"])
 
 
 def _differs(elasticity: float, ratio: float, change: float) -> bool:
@@ -196,9 +198,9 @@ def _called(question: Question, name: str) -> dict[str, Any]:
             "where": None,
             "of": None,
         }
-    if name in ("w_scale", "kv_scale"):
+    if name.endswith(("w_scale", "kv_scale")):
         return {
-            "name": "bits" if name == "w_scale" else "kv-bits",
+            "name": ("draft " if name.startswith("draft_") else "") + ("kv-bits" if name.endswith("kv_scale") else "bits"),
             "input": name,
             "kind": "bytes",
             "unit": "bit",
