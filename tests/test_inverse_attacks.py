@@ -149,3 +149,51 @@ def test_bits_are_those_of_the_model_not_of_its_draft():
     assert half.weights_bytes == plain.weights_bytes / 2 and half.draft_bytes == plain.draft_bytes
     rows = {r["name"]: r for r in sensitivity(question.model, question.hardware, techniques=question.techniques).rows}
     assert rows["draft bits"]["value"] == pytest.approx(16) and 0 > rows["draft bits"]["elasticity"] > rows["bits"]["elasticity"]
+
+
+RIDING = ("chunked-prefill:chunk=256,decodes=2",)
+
+
+def test_passes_over_several_groups_can_be_asked_backwards():
+    question = Question("llama-3.1-8b", "a100", techniques=RIDING)
+    base = predict("llama-3.1-8b", "a100", techniques=RIDING)
+    assert question.at({}).ttft_s.expected == pytest.approx(base.ttft_s.expected, rel=1e-12)
+    answer = solve(question, "bandwidth", "ttft=155ms", suggest=False)
+    assert answer.found == "bracketed" and answer.check["how"] == "compiled"
+    assert answer.check["figure"] == pytest.approx(0.155, rel=1e-9)
+
+
+def test_a_figure_without_a_formula_is_computed_again():
+    found = sensitivity("llama-3.1-8b", "a100", techniques=RIDING, of="ttft")
+    rows = {r["input"]: r for r in found.rows}
+    assert {r["how"] for r in found.rows} == {"steps"} and rows["prompt"]["name"] == "prompt = context"
+    more = predict("llama-3.1-8b", "a100", techniques=RIDING, sets=("hw.memory.hbm.bandwidth=2.2429 TB/s",))
+    assert rows["bw"]["up"] == pytest.approx(more.ttft_s.expected / found.value - 1, rel=1e-6)
+
+
+def test_passes_of_as_many_tokens_work_their_shares_out_once(monkeypatch):
+    from costmodel.compile import mixed
+
+    question, calls = Question("llama-3.1-8b", "a100", techniques=RIDING), []
+    question.at({"prompt": 512})
+    known = mixed.fraction
+    monkeypatch.setattr(mixed, "fraction", lambda *given: calls.append(given) or known(*given))
+    assert question.at({"prompt": 512 * 50}).ttft_s.expected > 0
+    assert 0 < len(calls) < 20
+
+
+def test_the_smallest_is_the_smallest():
+    answer = solve(Question("8b", "rtx4090"), "gqa.kv_heads", "kv=100MB", suggest=False)
+    kv = {n: predict("8b", "rtx4090", techniques=(f"gqa:kv_heads={n}",)).memory.kv_bytes for n in (1, 2, 4, 8)}
+    assert kv[1] < kv[4] <= 1e8 < kv[8]
+    assert (answer.value, answer.smallest, answer.others) == (4, False, [2])
+
+
+def test_seconds_over_seconds_have_no_unit():
+    text = run("solve link-latency llama-3.1-70b --hw h100-sxm --devices 8 --for tps=60")
+    assert " + 960 x link-latency " in text  # 80 layers x 2 all-reduces x 2 log2(8) hops
+
+
+def test_coefficients_whose_range_begins_at_nothing():
+    answer = solve(Question("8b", "rtx4090"), "step_us", "tps=125", suggest=False)
+    assert answer.found == "exact" and answer.check["tps"] == pytest.approx(125, rel=1e-12)

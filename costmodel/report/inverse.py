@@ -184,7 +184,7 @@ def _term(value: float, power: int, name: str, unit: str, of: str) -> str:
         return _size(value, unit)
     if power == 1 and unit == "tok/s" and of in ("B/s", "FLOP/s"):
         return f"{name} / {_size(1 / value, of.partition('/')[0])}"
-    if unit == of == "B" and power == 1:
+    if unit == of and unit in ("s", "B") and power == 1:
         return f"{short(value)} x {name}"
     over = {("s", "B/s"): "B", ("s", "FLOP/s"): "FLOP"}.get((unit, of)) if power == -1 else None
     text = _size(value, over or (unit if unit in ("s", "B") else ""))

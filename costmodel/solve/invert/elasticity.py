@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from ...compile.graph.evaluate import gradient, values
 from ...compile.graph.nodes import needed
-from ...language.problem import problem
+from ...language.problem import SpecError, problem
 from ..record import Record
+from ..traced import FIGURES
 from .question import Question
 from .targets import path_of, unit_of
 
@@ -26,21 +28,21 @@ def elasticities(question: Question, of: str = "tps", change: float = 0.1, ceili
     if not 0 < change < 1:
         raise problem(f"--change: want more than 0 and less than 100 %, got {100 * change:g} %")
     path = path_of(of, ceiling, "--of")
+    formulas = question.formulas(None)
     try:
-        formulas = question.formulas(None)
         node = formulas.figure(path)
-    except NotImplementedError as error:
-        raise problem(
-            f"`{path}` of this case has no formula: {error}", None, "its parameters can be changed one by one with `predict --set`"
-        ) from None
+    except NotImplementedError:  # such as chunks of a prompt: computed again at changed values alone
+        node = None
     point = dict(formulas.inputs)
-    (figure,) = values([node], point)
+    evaluate = _computed(question, node, path)
+    figure = evaluate(point)
     if not figure or not math.isfinite(figure):
         shown = f"is {figure:g}" if math.isfinite(figure) else "has no value"
         raise problem(f"`{path}` {shown} here: relative changes of it have no meaning")
-    slopes = gradient(node, point)
-    stepped = _stepped(node)
-    found = [_row(question, node, point, figure, name, slopes[name], change, name in stepped) for name in sorted(node.deps)]
+    there = sorted(name for name in point if name != "context" or not question.follows) if node is None else sorted(node.deps)
+    slopes = dict.fromkeys(there, 0.0) if node is None else gradient(node, point)
+    stepped = there if node is None else _stepped(node)
+    found = [_row(question, (node, evaluate), point, figure, name, slopes[name], change, name in stepped) for name in there]
     rows = _distinct([r for r in found if r is not None])
     weighing = [r for r in rows if r["elasticity"] or r["up"] or r["down"]]
     meta = question.base.runnable.meta
@@ -57,9 +59,19 @@ def elasticities(question: Question, of: str = "tps", change: float = 0.1, ceili
         unit=unit_of(path),
         change=change,
         rows=sorted(weighing, key=lambda r: (-_weight(r), r["name"])),
-        without=[r["name"] for r in rows if r not in weighing] + _absent(question, point, node),
+        without=[r["name"] for r in rows if r not in weighing] + _absent(question, point, there),
         left_out=_left_out(question, point),
     )
+
+
+def _computed(question: Question, node, path: str) -> Callable[[dict], float]:
+    """The figure at a point: of its formula, or predicted where it has none."""
+
+    def predicted(point: dict) -> float:
+        gone = ("context",) if question.follows else ()
+        return float(FIGURES[path](question.at({name: x for name, x in point.items() if name not in gone})))
+
+    return predicted if node is None else lambda point: values([node], point)[0]
 
 
 def _distinct(rows: list[dict]) -> list[dict]:
@@ -79,7 +91,9 @@ def _stepped(node) -> frozenset[str]:
     )
 
 
-def _row(question: Question, node, point: dict, figure: float, name: str, slope: float, change: float, stepped: bool) -> dict | None:
+def _row(question: Question, made: tuple, point: dict, figure: float, name: str, slope: float, change: float, stepped: bool) -> dict | None:
+    """One parameter; `made` are the figure's formula (or None) and what computes it at a point."""
+    node, evaluate = made
     now = point[name]
     if not now:
         return None
@@ -89,8 +103,8 @@ def _row(question: Question, node, point: dict, figure: float, name: str, slope:
         if whole and (x < 1 or x == now):
             return None
         try:
-            (found,) = values([node], {**point, name: x})
-        except (ZeroDivisionError, ValueError, OverflowError):
+            found = evaluate({**point, name: x})
+        except (SpecError, ZeroDivisionError, ValueError, OverflowError):
             return None
         return found / figure - 1 if math.isfinite(found) else None
 
@@ -238,9 +252,9 @@ def _line(question: Question, file: str, path: tuple) -> int:
     return 0
 
 
-def _absent(question: Question, point: dict, node) -> list[str]:
+def _absent(question: Question, point: dict, there) -> list[str]:
     """Parameters that the figure does not depend on at all."""
-    gone = [n for n in sorted(point) if n not in node.deps and not (n == "context" and question.follows)]
+    gone = [n for n in sorted(point) if n not in there and not (n == "context" and question.follows)]
     return list(dict.fromkeys(_called(question, name)["name"] for name in gone))
 
 

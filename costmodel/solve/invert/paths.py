@@ -97,7 +97,7 @@ def proposed(library) -> list[str]:
 def open_knob(question: Question, technique: str, knob: str, input_: str) -> Unknown:
     """A knob that only the schedule uses: an input of the formulas."""
     spec = question.library.load("technique", technique).doc.knobs[knob]
-    low, high = spec.range
+    low, high = map(int, spec.range) if spec.whole else spec.range
     now = question.point[input_]
     return Unknown(
         f"{technique}.{knob}",

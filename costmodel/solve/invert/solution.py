@@ -92,7 +92,7 @@ def _answer(question: Question, quantity: Unknown, goal: Target, found: Scan, fi
         base.reason = "flat" if len({f for f in found.figures if f == f}) == 1 else "everywhere"
         return base
     turn = _chosen(there, quantity.least)
-    base.smallest, base.others = turn.enters, [t.good for t in there if t is not turn]
+    base.smallest, base.others = turn.enters, [t.good for t in there if t is not turn and t.good != turn.good]
     base.value, base.found = turn.good, "whole" if quantity.whole else "bracketed"
     if quantity.kind != "compiled":
         _exactly(question, quantity, goal, turn, base)
@@ -102,9 +102,9 @@ def _answer(question: Question, quantity: Unknown, goal: Target, found: Scan, fi
 def _chosen(there: list[Turn], least: bool) -> Turn:
     """The smallest solution, or the largest, where there is one of that kind."""
     enters, leaves = [t for t in there if t.enters], [t for t in there if not t.enters]
-    if least:
-        return enters[0] if enters else leaves[-1]
-    return leaves[-1] if leaves else enters[0]
+    if least:  # below what leaves first it is met down to the end of the range
+        return enters[0] if there[0].enters else leaves[-1]
+    return enters[-1] if there[-1].enters else leaves[-1]
 
 
 def _tried(question, quantity, goal, found: Scan, base: Any, good: list) -> Record:
