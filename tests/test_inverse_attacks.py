@@ -197,3 +197,13 @@ def test_seconds_over_seconds_have_no_unit():
 def test_coefficients_whose_range_begins_at_nothing():
     answer = solve(Question("8b", "rtx4090"), "step_us", "tps=125", suggest=False)
     assert answer.found == "exact" and answer.check["tps"] == pytest.approx(125, rel=1e-12)
+
+
+def test_riding_decodes_and_streamed_weights():
+    techniques = ("offload:share=0.5", "chunked-prefill:chunk=512,decodes=2")
+    p = predict("llama-3.1-8b", "a100", techniques=techniques)
+    assert p.prefill.expected_s == pytest.approx(sum(r.expected_s for r in p.operators["prefill"]) + p.overheads["prefill"], rel=1e-9)
+
+
+def test_lines_left_out_are_counted_in_korean_too():
+    assert "(그 밖 2개)" in run("explain 8b --hw ddr5 --lang ko")

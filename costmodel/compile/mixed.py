@@ -71,7 +71,7 @@ def mixed_step(runnable, groups):
     moved_by: dict = {}  # bytes of a link or lower tier
     table = mixed_rows(runnable, groups)
 
-    def share(value, M) -> float:
+    def reached(value, M) -> float:
         """An efficiency, worked out once for all passes over as many tokens."""
         if (value, M) not in runnable.shares:
             runnable.shares[value, M] = fraction(value, M, rates)
@@ -92,7 +92,7 @@ def mixed_step(runnable, groups):
             kept_w, kept_k = (kept_w - share, kept_k) if what == "weights" else (kept_w, kept_k - share)
         if unit == "host":
             host_moved += repeat * (kept_w * row[1] + kept_k * row[2] + row[3] + row[4])
-        expected += repeat * row_seconds(info, row, rates, M, share)[0]
+        expected += repeat * row_seconds(info, row, rates, M, reached)[0]
     expected += overhead_seconds(meta, M)
     floors = resources(meta, table)
     floor = max(floors.values())

@@ -14,7 +14,7 @@ TEXTS: dict[str, dict[str, Any]] = {
         "columns": ["parameter", "value", "elasticity", "+{c}", "-{c}", "from"],
         "local": "elasticity: exact derivative d ln(figure) / d ln(parameter), here; +{c} and -{c} are computed again",
         "counts": "counts change by whole numbers: by {c} or, if that is less than one, by one",
-        "steps": "~ the figure goes in steps there (whole passes, whole tokens), or has no formula: from the changed values, not a derivative",
+        "steps": "~ the figure goes in steps there (whole passes or tokens), or has no formula: from the changed values, not a derivative",
         "bends": "* another regime holds at the changed value, so the derivative does not tell it",
         "without": "without effect here: {names}",
         "left_out": "left out, since each value is compiled: {names} (`costmodel solve` and `matrix` try them)",

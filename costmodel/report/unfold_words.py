@@ -58,6 +58,7 @@ WORDS: dict[str, dict] = {
         "longest": "the longest of its resources",
         "floors": "the longest resource of every step",
         "total": "total",
+        "more": "({n} more)",
         "by": {
             "bound": "by what bounds it",
             "role": "by role",
@@ -122,6 +123,7 @@ WORDS: dict[str, dict] = {
         "longest": "가장 긴 자원",
         "floors": "단계마다 가장 긴 자원",
         "total": "합계",
+        "more": "(그 밖 {n}개)",
         "by": {
             "bound": "병목별",
             "role": "역할별",
