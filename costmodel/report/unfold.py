@@ -75,7 +75,7 @@ def _summed(step: Step) -> str:
 def bill_table(out: Sections, bill: FigureBill, unit: str, t: dict) -> None:
     """A bill: lines, shares and the total."""
     named = [(t["lines"].get(line["name"], line["name"]), line["value"]) for line in bill["lines"]]
-    rows, total = bill_rows(named, unit, t["more"])
+    rows, total = bill_rows(named, unit, more=t["more"])
     table = [list(row) for row in rows] + [[t["total"], *total[1:]]]
     out.table([t["by"].get(bill["by"], bill["by"]), "", ""], table, (1, 2))
 
