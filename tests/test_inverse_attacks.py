@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import subprocess
+import sys
 from math import isclose
 
 import pytest
@@ -207,3 +210,13 @@ def test_riding_decodes_and_streamed_weights():
 
 def test_lines_left_out_are_counted_in_korean_too():
     assert "(그 밖 2개)" in run("explain 8b --hw ddr5 --lang ko")
+
+
+def test_shipped_documents_are_named_from_the_top_wherever_one_works():
+    from costmodel.folders import data_root
+
+    top = data_root("specs").resolve().parent
+    words = [sys.executable, "-m", "costmodel", "sensitivity", "8b", "--hw", "ddr5"]
+    env = {**os.environ, "PYTHONPATH": str(top), "COSTMODEL_CACHE": "off"}
+    text = subprocess.run(words, cwd=top.parent, env=env, capture_output=True, text=True, check=True).stdout
+    assert text.count(" specs/engines/") == text.count(".yaml:") > 0

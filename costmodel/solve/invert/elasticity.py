@@ -196,7 +196,7 @@ def _called(question: Question, name: str) -> dict[str, Any]:
             "input": name,
             "kind": "coefficient",
             "unit": "",
-            "where": f"{file}:{_line(question, file, path)}",
+            "where": _place(question, file, path),
             "of": path[1] if path[0] in ("classes", "formats") else "engine",
         }
     if name.startswith("knob_"):
@@ -240,16 +240,18 @@ def _rate_unit(name: str) -> str:
     return "s" if name.endswith("latency") else "FLOP/s" if "pk_" in name else "B/s"
 
 
-def _line(question: Question, file: str, path: tuple) -> int:
-    """The line of a coefficient in its document."""
+def _place(question: Question, file: str, path: tuple) -> str:
+    """File and line of a coefficient in its document."""
     from pathlib import Path
+
+    from ..unfold.origins import place
 
     for name in question.library.names("engine"):
         spec = question.library.load("engine", name)
         mark = spec.mark(*path)
         if mark.source.name == file or str(Path(mark.source.name)) == file:
-            return mark.line
-    return 0
+            return place(mark)
+    return file
 
 
 def _absent(question: Question, point: dict, there) -> list[str]:
