@@ -85,7 +85,7 @@ def test_a_context_that_follows_the_prompt_moves_with_it():
 
 
 def test_refused():
-    for case in ({"of": "nope"}, {"of": "ttft", "techniques": ("chunked-prefill",)}, {"change": 1.5}):
+    for case in ({"of": "nope"}, {"of": "decode.bytes_by.state"}, {"change": 1.5}):
         with pytest.raises(SpecError):
             sensitivity("8b", "ddr5", **case)
     assert CliRunner().invoke(main, ["sensitivity", "8b", "--hw", "ddr5", "--change", "much"]).exit_code == 2

@@ -36,7 +36,7 @@ def row_parts(info: tuple, row, rates, M, share=None, longest=max) -> tuple:
     _, _, _, _, unit, _, math, rate, eff, streams, _, by = info
     f, w, k, s, a, link, _, _, hops = row
     host = unit == "host"
-    e = {key: (share or fraction)(value, M) for key, value in eff.items()}
+    e = {key: share(value, M) if share else fraction(value, M, rates) for key, value in eff.items()}
     bandwidth = rates["hram" if host else "bw"]
     compute = f / (e["compute"] * rates[("hpk_" if host else "pk_") + math] * rate) if f else 0
     kept = {"weights": 1, "kv": 1}
@@ -52,14 +52,14 @@ def row_parts(info: tuple, row, rates, M, share=None, longest=max) -> tuple:
     return compute, kinds, slow, comm
 
 
-def fraction(value, M: float) -> float:
-    """An efficiency: a number, or formula text over M."""
+def fraction(value, M: float, rates: dict | None = None) -> float:
+    """An efficiency: a number, or formula text over M and, in a case left open, rates."""
     if not isinstance(value, str):
         return min(1.0, value)
     from ..language.formula import parse
     from ..language.formula.fold import number
 
-    return min(1.0, max(1e-6, number(parse(value), {"M": M})))
+    return min(1.0, max(1e-6, number(parse(value), {**(rates or {}), "M": M})))
 
 
 def mixed_step(runnable, groups):
@@ -70,6 +70,13 @@ def mixed_step(runnable, groups):
     streamed = expected = host_moved = 0.0
     moved_by: dict = {}  # bytes of a link or lower tier
     table = mixed_rows(runnable, groups)
+
+    def reached(value, M) -> float:
+        """An efficiency, worked out once for all passes over as many tokens."""
+        if (value, M) not in runnable.shares:
+            runnable.shares[value, M] = fraction(value, M, rates)
+        return runnable.shares[value, M]
+
     for info, row in zip(meta["rows"], table, strict=True):
         unit, repeat, streams, by = info[4], info[5], info[9], info[11]
         for i in range(6):
@@ -85,7 +92,7 @@ def mixed_step(runnable, groups):
             kept_w, kept_k = (kept_w - share, kept_k) if what == "weights" else (kept_w, kept_k - share)
         if unit == "host":
             host_moved += repeat * (kept_w * row[1] + kept_k * row[2] + row[3] + row[4])
-        expected += repeat * row_seconds(info, row, rates, M)[0]
+        expected += repeat * row_seconds(info, row, rates, M, reached)[0]
     expected += overhead_seconds(meta, M)
     floors = resources(meta, table)
     floor = max(floors.values())
@@ -139,4 +146,4 @@ def overhead_seconds(meta: dict, M: float) -> float:
     from ..language.formula import parse
     from ..language.formula.fold import number
 
-    return number(parse(value), {"M": M})
+    return number(parse(value), {**meta["rates"], "M": M})

@@ -34,7 +34,8 @@ class Runnable:
     """
 
     __slots__ = (
-        "also", "c", "children", "coefs", "draft", "draft_prefill", "held", "meta", "other", "plan", "rows", "scratch", "step", "text",
+        "also", "c", "children", "coefs", "draft", "draft_prefill", "held", "meta", "other", "plan", "rows", "scratch", "shares", "step",
+        "text",
     )  # fmt: skip
 
     step: Callable
@@ -53,6 +54,7 @@ class Runnable:
         for name in ("step", "rows", "held", "scratch", "plan", "also", "coefs"):
             setattr(self, name, space[name])
         self.c = self.coefs(self.meta["rates"])
+        self.shares: dict = {}  # efficiencies at these rates, by formula and tokens
         self.children = {name: Runnable(source) for name, source in space["CHILDREN"].items()}
         self.draft = self.children.get("draft")
         self.draft_prefill = self.children.get("draft_prefill", self.draft)
@@ -62,10 +64,11 @@ class Runnable:
         return Runnable, (self.text,)
 
     def __copy__(self) -> Runnable:
-        """Another with the same functions: nothing is compiled again, as `__reduce__` would."""
+        """The same functions and values, of which fields can be changed: nothing is compiled again, as `__reduce__` would."""
         twin = Runnable.__new__(Runnable)
         for name in Runnable.__slots__:
             setattr(twin, name, getattr(self, name))
+        twin.shares = {}
         return twin
 
     def one(self, B, T, S, R):

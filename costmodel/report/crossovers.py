@@ -45,7 +45,7 @@ TEXTS: dict[str, dict[str, Any]] = {
             "kv-read": "KV cache and weights that one decode step reads",
             "kv-held": "at the context and the output's tokens, in the device's memory",
             "speculation": "above it {technique} is faster than the {plain} tok/s of plain decoding at batch {batch}",
-            "speculation-pays": "acceptance {acceptance}: {gain}x at batch {now}, at most {best}x at batch {at}; it pays at batch {pays}",
+            "speculation-pays": "acceptance {acceptance}: {gain}x at batch {now}, at most {best}x at batch {at}{pays}",
             "moe-experts": "{now} at the present batch; a large batch reads all (threshold of MoESD, arXiv:2505.19645)",
             "moe-half": "TPOT midway between dense models of the same shape: with E = k experts, and with k = E used; {now} lost now",
             "moe-total": "as slow as a dense model with all parameters used by every token; least edge {least}x at batch {at}, {now}x now",
@@ -61,6 +61,7 @@ TEXTS: dict[str, dict[str, Any]] = {
             "flat": "it does not depend on {by}",
             "everywhere": "looked for up to {high}",
         },
+        "pays": "; it pays at batch {spans}",
         "others": "turns again at {others}",
     },
     "ko": {
@@ -94,7 +95,7 @@ TEXTS: dict[str, dict[str, Any]] = {
             "kv-read": "decode 한 단계가 읽는 KV 캐시와 가중치",
             "kv-held": "컨텍스트와 출력 토큰까지, 장치 메모리에서",
             "speculation": "이보다 높으면 배치 {batch}에서 {technique}이 보통 디코딩 {plain} tok/s보다 빠름",
-            "speculation-pays": "수락률 {acceptance}: 배치 {now}에서 {gain}배, 최대 배치 {at}에서 {best}배; 이득인 배치 {pays}",
+            "speculation-pays": "수락률 {acceptance}: 배치 {now}에서 {gain}배, 최대 배치 {at}에서 {best}배{pays}",
             "moe-experts": "지금 배치에서 {now}; 큰 배치는 모두 읽음 (MoESD의 기준, arXiv:2505.19645)",
             "moe-half": "토큰당 시간이 같은 모양의 dense 모델 둘(E = k, k = E)의 한가운데; 지금 {now} 잃음",
             "moe-total": "모든 파라미터를 쓰는 dense 모델만큼 느림; 가장 작은 이점 배치 {at}에서 {least}배, 지금 {now}배",
@@ -110,6 +111,7 @@ TEXTS: dict[str, dict[str, Any]] = {
             "flat": "{by}와 무관",
             "everywhere": "{high}까지 찾음",
         },
+        "pays": "; 이득인 배치 {spans}",
         "others": "다시 바뀌는 곳: {others}",
     },
 }
@@ -127,13 +129,14 @@ def crossovers_text(found: Crossovers, lang: Lang = "en") -> str:
 
 
 def _row(row, t: dict) -> list[str]:
-    head = t[row.name].format(share=f"{100 * row.detail['share']:g} %" if "share" in (row.detail or ()) else "")
+    share = f"{100 * row.detail['share']:g} %" if "share" in (row.detail or ()) else ""
+    head = t["speculation" if row.reason == "never" else row.name].format(share=share)
     if row.value is not None:
         place = t["above" if row.by == "acceptance" else "from"].format(place=f"{t[row.by]} {_number(row)}", how=_how(row, t))
     else:
         place = t[row.found].format(by=t[row.by])
     lines = wrap(f"{head}: {place}", 80)
-    texts = [t["meaning"][row.name].format(**_words(row))] if row.reason not in ("no-kv", "no-matrix", "refused") else []
+    texts = [t["meaning"][row.name].format(**_words(row, t))] if row.reason not in ("no-kv", "no-matrix", "refused") else []
     if row.reason and not (row.name in ("moe-total", "moe-half", "moe-experts") and row.reason == "limit"):
         limit = {"decode-compute": "-compute", "prefill-compute": "-compute", "kv-read": "-kv", "kv-held": "-kv"}.get(row.name, "-tps")
         texts.append(t["why"][row.reason + (limit if row.reason == "limit" else "")].format(**_reason(row, t)))
@@ -154,7 +157,7 @@ def _how(row, t: dict) -> str:
     return t[row.found] + (f": {row.crossing:,.1f}" if rounded else "")
 
 
-def _words(row) -> dict:
+def _words(row, t: dict) -> dict:
     """What the meaning of a crossing names."""
     d, near = row.detail or {}, row.nearest or {"value": None, "figure": None}
     words = {**d, "now": row.now}
@@ -163,12 +166,12 @@ def _words(row) -> dict:
     if row.name == "speculation":
         words |= {"technique": d["technique"].partition(":")[0], "plain": short(d["plain_tps"])}
     if row.name == "speculation-pays":
-        spans = ", ".join(f"{a:,}" if a == b else f"{a:,} - {b:,}" if b else f"{a:,} …" for a, b in d["pays"]) or "-"
+        spans = ", ".join(f"{a:,}" if a == b else f"{a:,} - {b:,}" if b else f"{a:,} …" for a, b in d["pays"])
         words |= {
             "gain": short(d["gain"]),
             "best": short(d["best_gain"]),
             "at": f"{d['best_batch']:,}",
-            "pays": spans,
+            "pays": t["pays"].format(spans=spans) if spans else "",
             "acceptance": f"{d['acceptance']:g}",
         }
     shares = {"moe-experts": "now_read", "moe-half": "now_lost"}

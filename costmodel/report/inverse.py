@@ -24,7 +24,7 @@ TEXTS = {
         "whole": "whole numbers, by halving between neighbours of {points} tried",
         "tried": "each compiled: {values}",
         "beside": "also met at {others}",
-        "inside": "met between: {others}",
+        "inside": "other ends of where it is met: {others}",
         "check": "predicted again there: {figures}",
         "by_formulas": "there by the formulas: {figures}",
         "memory": "memory {used} of {usable}",
@@ -64,7 +64,7 @@ TEXTS = {
         "whole": "정수, 시도한 값 {points}개 사이에서 이분법으로",
         "tried": "하나씩 컴파일: {values}",
         "beside": "다음에서도 만족: {others}",
-        "inside": "경계: {others}",
+        "inside": "만족하는 구간의 다른 끝: {others}",
         "check": "그 값에서 다시 예측: {figures}",
         "by_formulas": "그 값에서 식으로: {figures}",
         "memory": "메모리 {usable} 가운데 {used}",
@@ -114,6 +114,8 @@ def amount(value, unit: str, digits: int = 4) -> str:
         return f"{short(value, digits)} bits"
     if unit in ("tokens", "sequences", "layers", "devices"):
         return f"{value:,.0f} {unit if value != 1 else unit[:-1]}"
+    if isinstance(value, int) and not unit:
+        return f"{value:,}"
     return f"{short(value, digits)} {unit}".strip() if unit != "share" else short(value, digits)
 
 
@@ -195,6 +197,8 @@ def _term(value: float, power: int, name: str, unit: str, of: str) -> str:
         return _size(value, unit)
     if power == 1 and unit == "tok/s" and of in ("B/s", "FLOP/s"):
         return f"{name} / {_size(1 / value, of.partition('/')[0])}"
+    if unit == of and unit in ("s", "B") and power == 1:
+        return f"{short(value)} x {name}"
     over = {("s", "B/s"): "B", ("s", "FLOP/s"): "FLOP"}.get((unit, of)) if power == -1 else None
     text = _size(value, over or (unit if unit in ("s", "B") else ""))
     shown = name if abs(power) == 1 else f"{name}^{abs(power)}"
@@ -236,6 +240,8 @@ def _none(answer, t: dict, title: str, lang: Lang) -> list[str]:
     near = answer.nearest or {"figure": None, "value": None}
     shown = {"figure": reached(near["figure"], answer.target, t), "value": amount(near["value"], answer.unit)}
     lines += wrap(t[f"none_{answer.reason}"].format(title=title, low=low, high=high, note=answer.note, **shown), 80)
+    if answer.note and answer.reason != "refused":
+        lines += wrap(f"note: {answer.note}", 80)
     if answer.remains:
         parts = ", ".join(f"{t[k + '_part']} {short(100 * v)} %" for k, v in sorted(answer.remains.items(), key=lambda i: -i[1]))
         lines += wrap(t["remains"].format(parts=parts), 80)

@@ -99,7 +99,9 @@ def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace("*", "\\*").replace("_", "\\_").replace("<", "&lt;")
 
 
-def bill_rows(lines: list[tuple[str, float]], unit: str, digits: int = 5) -> tuple[list[tuple[str, str, str]], tuple[str, str, str]]:
+def bill_rows(
+    lines: list[tuple[str, float]], unit: str, digits: int = 5, more: str = "({n} more)"
+) -> tuple[list[tuple[str, str, str]], tuple[str, str, str]]:
     """((name, amount, share) of every line, the same of the total), in one unit, rounded so that the printed lines sum to the total.
 
     Lines that would print as 0 become one of their own, `…`.
@@ -118,7 +120,7 @@ def bill_rows(lines: list[tuple[str, float]], unit: str, digits: int = 5) -> tup
     kept = [(n, a, w) for (n, a), w in zip(lines, whole, strict=True) if w]
     small = [a for (_, a), w in zip(lines, whole, strict=True) if not w]
     if small:
-        kept.append((f"({len(small)} more)", sum(small), 0))
+        kept.append((more.format(n=len(small)), sum(small), 0))
     share = [f"{a / total:.1%}" if total else "" for _, a, _ in kept]
     rows = [(n, f"{w * grain:,.{decimals}f} {shown}", s) for (n, _, w), s in zip(kept, share, strict=True)]
     return rows, ("", f"{sum(whole) * grain:,.{decimals}f} {shown}", "100%" if total else "")

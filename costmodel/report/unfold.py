@@ -48,9 +48,7 @@ def sections(data: UnfoldedFigure, t: dict, lang: Lang, titles: dict, shown: str
 def _step(out: Sections, step: Step, t: dict, lang: Lang) -> None:
     """One figure of the chain: `path = formula = value`, the names of its formula, its bills."""
     value = measure(step["value"], step["unit"])
-    formula = (
-        f" = {step['formula']}" if step["formula"] else f" = {t['longest' if 'resources' in step else 'sum']}" if step["bills"] else ""
-    )
+    formula = f" = {step['formula'] or t[_summed(step)]}" if step["formula"] or step["bills"] else ""
     out.heading(f"{step['figure']}{formula} = {value}   [{step['rule']}]", 3)
     rows = [_input(i, t, lang) for i in step["inputs"]]
     out.entries([t["symbol"], t["figure"], t["value"], ""], rows, (2,))
@@ -69,10 +67,15 @@ def _step(out: Sections, step: Step, t: dict, lang: Lang) -> None:
         bill_table(out, bill, step["unit"], t)
 
 
+def _summed(step: Step) -> str:
+    """The word for what a figure with bills is."""
+    return "longest" if "resources" in step else "floors" if step["bills"][0]["by"] == "resource" else "sum"
+
+
 def bill_table(out: Sections, bill: FigureBill, unit: str, t: dict) -> None:
     """A bill: lines, shares and the total."""
     named = [(t["lines"].get(line["name"], line["name"]), line["value"]) for line in bill["lines"]]
-    rows, total = bill_rows(named, unit)
+    rows, total = bill_rows(named, unit, more=t["more"])
     table = [list(row) for row in rows] + [[t["total"], *total[1:]]]
     out.table([t["by"].get(bill["by"], bill["by"]), "", ""], table, (1, 2))
 

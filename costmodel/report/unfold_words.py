@@ -56,7 +56,9 @@ WORDS: dict[str, dict] = {
         "sets": "set",
         "sum": "sum of its operators",
         "longest": "the longest of its resources",
+        "floors": "the longest resource of every step",
         "total": "total",
+        "more": "({n} more)",
         "by": {
             "bound": "by what bounds it",
             "role": "by role",
@@ -119,7 +121,9 @@ WORDS: dict[str, dict] = {
         "sets": "변경",
         "sum": "연산자들의 합",
         "longest": "가장 긴 자원",
+        "floors": "단계마다 가장 긴 자원",
         "total": "합계",
+        "more": "(그 밖 {n}개)",
         "by": {
             "bound": "병목별",
             "role": "역할별",

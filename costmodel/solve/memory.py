@@ -46,14 +46,19 @@ def spare_bytes(prediction):
 
     Of numbers or of formulas. None where the device's capacity is unknown.
     """
-    usable, tokens = prediction.decoder.meta["usable"], prediction.context + prediction.output
-    if usable is None:
-        return None
-    left = [usable - sum(device_lines(prediction, tokens, prediction.batch).values())]
-    for tier in lower_tiers(prediction, tokens).values():
+    left = spare_by_tier(prediction)
+    return least(*left.values()) if "device" in left else None
+
+
+def spare_by_tier(prediction) -> dict:
+    """Bytes left of what is stated of the device and of every lower tier in use; of an unknown capacity there is no entry."""
+    usable, tokens, left = prediction.decoder.meta["usable"], prediction.context + prediction.output, {}
+    if usable is not None:
+        left["device"] = usable - sum(device_lines(prediction, tokens, prediction.batch).values())
+    for name, tier in lower_tiers(prediction, tokens).items():
         if tier["capacity_bytes"] is not None:
-            left.append(tier["capacity_bytes"] - sum(tier.get(f"{part}_bytes", 0) for part in ("weights", "kv", "state", "workspace")))
-    return least(*left)
+            left[name] = tier["capacity_bytes"] - sum(tier.get(f"{part}_bytes", 0) for part in ("weights", "kv", "state", "workspace"))
+    return left
 
 
 def device_lines(prediction, tokens: int, batch: int) -> dict:

@@ -10,6 +10,7 @@ from ..compile.runnable import PLAN_FIELDS, POSITIVE
 from .memory import device_lines, lower_tiers, spare_bytes
 from .prediction import Prediction
 from .record import attainable, ridge_of
+from .varied import input_name
 
 WORKLOAD = ("prompt", "output", "context", "batch")
 
@@ -21,10 +22,10 @@ class Traced:
     machine that only decodes; `inputs` maps each to its value. Where `vary` is given, other inputs are numbers.
     """
 
-    def __init__(self, runnable, graph: Graph, inputs: dict[str, float], vary: frozenset[str] | None = None, prefix: str = ""):
+    def __init__(self, runnable, graph: Graph, inputs: dict[str, float], vary: frozenset[str] | None = None, prefix="", draft=False):
         self.graph, self.inputs, self.vary = graph, inputs, vary
         self.functions = Functions(runnable.text, graph)
-        rates = {name: self._input(prefix + name, value) for name, value in runnable.meta["rates"].items()}
+        rates = {name: self._input(input_name(prefix, name, draft), value) for name, value in runnable.meta["rates"].items()}
         self.scale, self.kv_scale = (rates[n] for n in ("w_scale", "kv_scale"))
         stored = {tier: size * self.scale for tier, size in runnable.meta["stored"].items()}
         self.meta = {**runnable.meta, "rates": rates, "stored": stored, "file_size": runnable.meta["file_size"] * self.scale}
@@ -34,9 +35,9 @@ class Traced:
         other = runnable.other
         self.other = None if other is None else Traced(other, graph, inputs, vary, "decode_")
         beside = "decode_" if other is not None else prefix
-        self.draft = None if runnable.draft is None else Traced(runnable.draft, graph, inputs, vary, beside)
+        self.draft = None if runnable.draft is None else Traced(runnable.draft, graph, inputs, vary, beside, True)
         apart = runnable.draft_prefill is not runnable.draft
-        self.draft_prefill = Traced(runnable.draft_prefill, graph, inputs, vary, prefix) if apart else self.draft
+        self.draft_prefill = Traced(runnable.draft_prefill, graph, inputs, vary, prefix, True) if apart else self.draft
         self.also = self._also if runnable.also is not None else None
 
     def _limits(self, prefix: str) -> None:

@@ -22,7 +22,8 @@ TRIED, SHOWN = 16, 5
 
 def would_do(question: Question, quantity: Unknown, goal: Target, answer: Solution) -> tuple[list[Allowing], Kind | None]:
     """Documents of the library with which the case meets its target, each predicted; and their kind."""
-    if not isinstance(answer.value, (int, float)):
+    if not isinstance(answer.value, (int, float)) or (quantity.least and not answer.smallest):
+        # a rate that is to be small is no reason to buy
         return [], None
     if quantity.kind == "capacity" or quantity.input == "bw" or (quantity.input or "").startswith("pk_"):
         return _machines(question, quantity, goal, answer.value), "hardware"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from ...compile.graph.evaluate import gradient, values
 from ...compile.graph.nodes import needed
-from ...language.problem import problem
+from ...language.problem import SpecError, problem
+from ..traced import FIGURES
 from .answers import Effect, Sensitivity
 from .question import Question
 from .targets import path_of, unit_of
@@ -42,20 +44,21 @@ def elasticities(question: Question, of: str = "tps", change: float = 0.1, ceili
     if not (isinstance(change, (int, float)) and 0 < change < 1):
         raise problem(f"change: want a share above 0 and below 1, got {change!r}")
     path = path_of(of, ceiling, "--of")
+    formulas = question.formulas(None)
     try:
-        formulas = question.formulas(None)
         node = formulas.figure(path)
-    except NotImplementedError as error:
-        raise problem(
-            f"`{path}` of this case has no formula: {error}", None, "its parameters can be changed one by one with `predict --set`"
-        ) from None
+    except NotImplementedError:  # such as chunks of a prompt: computed again at changed values alone
+        node = None
     point = dict(formulas.inputs)
-    (figure,) = values([node], point)
+    evaluate = _computed(question, node, path)
+    figure = evaluate(point)
     if not figure or not math.isfinite(figure):
-        raise problem(f"`{path}` is {figure:g} here: relative changes of it have no meaning")
-    slopes = gradient(node, point)
-    stepped = _stepped(node)
-    found = [_row(question, node, point, figure, name, slopes[name], change, name in stepped) for name in sorted(node.deps)]
+        shown = f"is {figure:g}" if math.isfinite(figure) else "has no value"
+        raise problem(f"`{path}` {shown} here: relative changes of it have no meaning")
+    there = sorted(name for name in point if name != "context" or not question.follows) if node is None else sorted(node.deps)
+    slopes = dict.fromkeys(there, 0.0) if node is None else gradient(node, point)
+    stepped = there if node is None else _stepped(node)
+    found = [_row(question, (node, evaluate), point, figure, name, slopes[name], change, name in stepped) for name in there]
     rows = _distinct([r for r in found if r is not None])
     weighing = [r for r in rows if r.elasticity or r.up or r.down]
     return Sensitivity(
@@ -66,9 +69,19 @@ def elasticities(question: Question, of: str = "tps", change: float = 0.1, ceili
         unit=unit_of(path),
         change=change,
         rows=sorted(weighing, key=lambda r: (-_weight(r), r.name)),
-        without=[r.name for r in rows if r not in weighing] + _absent(question, point, node),
+        without=[r.name for r in rows if r not in weighing] + _absent(question, point, there),
         left_out=_left_out(question, point),
     )
+
+
+def _computed(question: Question, node, path: str) -> Callable[[dict], float]:
+    """The figure at a point: of its formula, or predicted where it has none."""
+
+    def predicted(point: dict) -> float:
+        gone = ("context",) if question.follows else ()
+        return float(FIGURES[path](question.at({name: x for name, x in point.items() if name not in gone})))
+
+    return predicted if node is None else lambda point: values([node], point)[0]
 
 
 def _distinct(rows: list[Effect]) -> list[Effect]:
@@ -91,7 +104,11 @@ def _stepped(node) -> frozenset[str]:
     )
 
 
-def _row(question: Question, node, point: dict, figure: float, name: str, slope: float, change: float, stepped: bool) -> Effect | None:
+def _row(
+    question: Question, made: tuple, point: dict, figure: float, name: str, slope: float, change: float, stepped: bool
+) -> Effect | None:
+    """One parameter; `made` are the figure's formula (or None) and what computes it at a point."""
+    node, evaluate = made
     now = point[name]
     if not now:
         return None
@@ -101,8 +118,8 @@ def _row(question: Question, node, point: dict, figure: float, name: str, slope:
         if whole and (x < 1 or x == now):
             return None
         try:
-            (found,) = values([node], {**point, name: x})
-        except (ZeroDivisionError, ValueError, OverflowError):
+            found = evaluate({**point, name: x})
+        except (SpecError, ZeroDivisionError, ValueError, OverflowError):
             return None
         return found / figure - 1 if math.isfinite(found) else None
 
@@ -136,10 +153,12 @@ def _row(question: Question, node, point: dict, figure: float, name: str, slope:
 
 def _bits(question: Question, name: str) -> float:
     """What one unit of an input is shown as: of the scales of bytes, the bits of now."""
-    if name not in ("w_scale", "kv_scale"):
+    scale = name.removeprefix("draft_")
+    if scale not in ("w_scale", "kv_scale"):
         return 1.0
-    meta = question.compiled[0].meta
-    return 8 * meta["file_size"] * meta["devices"] / meta["params"] if name == "w_scale" else 8 * float(meta["kv_width"])
+    whole = question.compiled[0]
+    meta = whole.meta if scale == name else whole.draft.meta
+    return 8 * meta["file_size"] * meta["devices"] / meta["params"] if scale == "w_scale" else 8 * float(meta["kv_width"])
 
 
 def _differs(elasticity: float, ratio: float, change: float) -> bool:
@@ -193,7 +212,7 @@ def _called(question: Question, name: str) -> Called:
             "input": name,
             "kind": "coefficient",
             "unit": "",
-            "where": f"{file}:{_line(question, file, path)}",
+            "where": _place(question, file, path),
             "of": path[1] if path[0] in ("classes", "formats") else "engine",
         }
     if name.startswith("knob_"):
@@ -209,9 +228,9 @@ def _called(question: Question, name: str) -> Called:
             "where": None,
             "of": None,
         }
-    if name in ("w_scale", "kv_scale"):
+    if name.endswith(("w_scale", "kv_scale")):
         return {
-            "name": "bits" if name == "w_scale" else "kv-bits",
+            "name": ("draft " if name.startswith("draft_") else "") + ("kv-bits" if name.endswith("kv_scale") else "bits"),
             "input": name,
             "kind": "bytes",
             "unit": "bit",
@@ -237,21 +256,23 @@ def _rate_unit(name: str) -> FoundUnit:
     return "s" if name.endswith("latency") else "FLOP/s" if "pk_" in name else "B/s"
 
 
-def _line(question: Question, file: str, path: tuple) -> int:
-    """The line of a coefficient in its document."""
+def _place(question: Question, file: str, path: tuple) -> str:
+    """File and line of a coefficient in its document."""
     from pathlib import Path
+
+    from ..unfold.origins import place
 
     for name in question.library.names("engine"):
         spec = question.library.load("engine", name)
         mark = spec.mark(*path)
         if mark.source.name == file or str(Path(mark.source.name)) == file:
-            return mark.line
-    return 0
+            return place(mark)
+    return file
 
 
-def _absent(question: Question, point: dict, node) -> list[str]:
+def _absent(question: Question, point: dict, there) -> list[str]:
     """Parameters that the figure does not depend on at all."""
-    gone = [n for n in sorted(point) if n not in node.deps and not (n == "context" and question.follows)]
+    gone = [n for n in sorted(point) if n not in there and not (n == "context" and question.follows)]
     return list(dict.fromkeys(_called(question, name)["name"] for name in gone))
 
 

@@ -55,7 +55,7 @@ def resolve(question: Question, name: str, target: Target) -> Unknown:
         return getattr(paths, name.replace("-", "_"))(question)
     if "." in name:
         return _by_path(question, name, target)
-    return _loose(question, name)
+    return _loose(question, name, target)
 
 
 def _lacks(question: Question, name: str, why: str):
@@ -149,6 +149,8 @@ def _capacity(question: Question, target: Target) -> Unknown:
     """The device's memory; only whether the case fits depends on it."""
     from ...compile.build import allowed
     from ...compile.machine import device_tier
+    from ..either import least
+    from ..memory import spare_by_tier
     from ..traced import FIGURES
 
     decoder = question.base.decoder.meta["hardware"]
@@ -157,6 +159,10 @@ def _capacity(question: Question, target: Target) -> Unknown:
     needed = FIGURES["memory.total_bytes"](question.base)
     if target.name != "memory left":
         raise problem(f"`{target.name}` does not depend on capacity", None, "ask `--for fits`: the capacity that the case needs")
+    lower = {tier: spare for tier, spare in spare_by_tier(question.base).items() if tier != "device"}
+    lacking = [
+        f"the memory of the {tier} lacks {-spare / 1e9:,.4g} GB, whatever the device holds" for tier, spare in lower.items() if spare < 0
+    ]
     now = memory.capacity
     return Unknown(
         "capacity",
@@ -168,7 +174,8 @@ def _capacity(question: Question, target: Target) -> Unknown:
         True,
         changes=lambda x: {"sets": (f"hw.memory.{tier}.capacity={x!r} B",)},
         kind="capacity",
-        also={"of": lambda capacity: allowed(capacity, hardware, memory) - needed},
+        note="; ".join(lacking),
+        also={"of": lambda capacity: least(allowed(capacity, hardware, memory) - needed, *lower.values())},
     )
 
 
@@ -198,15 +205,16 @@ def _knob(question: Question, technique: str, knob: str) -> Unknown:
     return paths.knob(question, technique, knob)
 
 
-def _loose(question: Question, name: str) -> Unknown:
+def _loose(question: Question, name: str, target: Target) -> Unknown:
     """A knob of a technique in use, or a coefficient of the engine, by its own name."""
     for use in question.base.runnable.meta["techniques"]:
         technique, _, given = use.partition(":")
         if name in [part.partition("=")[0] for part in given.split(",")]:
             return _knob(question, technique, name)
-    for input_, (_, path, _) in question.compiled[1].items():
-        if path[-1] == name:
-            return _coefficient(question, name, input_)
+    found = tuple(i for i, (_, path, _) in question.compiled[1].items() if path[-1] == name)
+    if found:
+        used = depends(question, target, found) if len(found) > 1 else found
+        return _coefficient(question, name, next((i for i in found if i in used), found[0]))
     if name in ("acceptance", "drafted"):
         raise _lacks(question, name, "no technique in use drafts tokens; add `--technique speculative-decoding` or `mtp`")
     coefficients = [path[-1] for _, path, _ in question.compiled[1].values()]

@@ -44,6 +44,7 @@ def gpu_layers(question: Question) -> Unknown:
     """Layers on the GPU, the head one more."""
     layers = int(question.base.runnable.meta["layers"]) + 1
     found = _knob_of(question, "gpu-layers", "layers", (0, layers))
+    question.predict(techniques=("gpu-layers:layers=0",))  # refused where there is no other memory
     found.name, found.title, found.unit = "gpu-layers", {"en": "layers on the GPU", "ko": "GPU 레이어"}, "layers"
     return found
 
@@ -101,13 +102,13 @@ def proposed(library) -> list[str]:
 def open_knob(question: Question, technique: str, knob: str, input_: str) -> Unknown:
     """A knob that only the schedule uses: an input of the formulas."""
     spec = question.library.load("technique", technique).doc.knobs[knob]
-    low, high = spec.range
+    low, high = map(int, spec.range) if spec.whole else spec.range
     now = question.point[input_]
     return Unknown(
         f"{technique}.{knob}",
         {"en": f"{technique} {knob}", "ko": f"{technique} {knob}"},
         "share" if high <= 1 else "",
-        now,
+        int(now) if spec.whole else now,
         low,
         high,
         True,

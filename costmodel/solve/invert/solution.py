@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from ..memory import spare_by_tier
 from ..traced import FIGURES
 from .answers import Solution
 from .names import resolve
@@ -100,7 +101,7 @@ def _answer(question: Question, quantity: Unknown, goal: Target, found: Scan, fi
         base.reason = "flat" if len({f for f in found.figures if f == f}) == 1 else "everywhere"
         return base
     turn = _chosen(there, quantity.least)
-    base.smallest, base.others = turn.enters, [t.good for t in there if t is not turn]
+    base.smallest, base.others = turn.enters, [t.good for t in there if t is not turn and t.good != turn.good]
     base.value, base.found = turn.good, "whole" if quantity.whole else "bracketed"
     if quantity.kind != "compiled":
         _exactly(question, quantity, goal, turn, base)
@@ -110,9 +111,9 @@ def _answer(question: Question, quantity: Unknown, goal: Target, found: Scan, fi
 def _chosen(there: list[Turn], least: bool) -> Turn:
     """The smallest solution, or the largest, where there is one of that kind."""
     enters, leaves = [t for t in there if t.enters], [t for t in there if not t.enters]
-    if least:
-        return enters[0] if enters else leaves[-1]
-    return leaves[-1] if leaves else enters[0]
+    if least:  # below what leaves first it is met down to the end of the range
+        return enters[0] if there[0].enters else leaves[-1]
+    return enters[-1] if there[-1].enters else leaves[-1]
 
 
 def _tried(question, quantity, goal, found: Scan, base: Solution, good: list) -> Solution:
@@ -213,6 +214,13 @@ def checked(question: Question, quantity: Unknown, goal: Target, value) -> Again
     }
 
 
+def _fullest(question: Question, quantity: Unknown, x) -> str:
+    """The memory in which most is lacking at a value."""
+    p = question.at(quantity.given(x)) if quantity.input else question.predict(**quantity.changes(x))  # type: ignore[misc]
+    left = spare_by_tier(p)
+    return f"it is the memory of the {min(left, key=lambda tier: left[tier])} that lacks"
+
+
 def _none(question: Question, quantity: Unknown, goal: Target, found: Scan, base: Solution) -> Solution:
     """Why there is none, and what comes nearest."""
     at = best(found, goal.least)
@@ -221,6 +229,8 @@ def _none(question: Question, quantity: Unknown, goal: Target, found: Scan, base
         base.note = quantity.also.get("refused", base.note)
         return base
     base.nearest = {"value": at[0], "figure": at[1]}
+    if goal.name == "memory left" and not base.note:
+        base.note = _fullest(question, quantity, at[0])
     known = {f for f in found.figures if f == f}
     span = max(known) - min(known)
     base.reason = "flat" if span <= 1e-12 * abs(at[1]) else "limit"

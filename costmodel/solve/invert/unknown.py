@@ -76,7 +76,7 @@ class Unknown:
         if self.linear:
             found = {self.low + span * i / points for i in steps}
         else:
-            low = max(self.low, 1.0 if self.whole else 0.0)
+            low = max(self.low, 1.0 if self.whole else self.high / FAR**2)  # from 0 no factor leads on
             found = {low * (self.high / low) ** (i / points) for i in steps} | {self.low, self.high}
         found = {min(self.high, max(self.low, round(x) if self.whole else x)) for x in found}
         if isinstance(self.now, (int, float)) and self.low <= self.now <= self.high:

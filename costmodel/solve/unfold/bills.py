@@ -28,6 +28,8 @@ def bills_of(opened, figure) -> list[Bill]:
         return seconds_bills(opened, phase)
     if kind == "floor":
         return [Bill("resource", floor_lines(opened, phase))]
+    if kind in ("compute", "memory"):
+        return rate_bills(opened, phase, kind)
     if kind in ("flops", "bytes", "link") or kind.startswith("bytes."):
         return amount_bills(opened, phase, kind)
     if kind.startswith("stored"):
@@ -103,6 +105,39 @@ def amount_bills(opened, phase: str, kind: str) -> list[Bill]:
         found.append(Bill("math", grouped((w.record.math, amount(w)) for w in works)))
     found.append(Bill("role", grouped((_role(w), amount(w)) for w in works)))
     return [*found, Bill("operator", grouped((w.name, amount(w)) for w in works))]
+
+
+def rate_bills(opened, phase: str, kind: str) -> list[Bill]:
+    """Seconds at full rates (R14) of FLOPs by type of the maths, or of bytes that are not streamed by kind; by role and operator."""
+    works = opened.works(phase)
+    parts = [_computed(w) if kind == "compute" else _moved(w) for w in works]
+    spent, total = sum(s for part in parts for s in part.values()), opened.total(phase)[9 if kind == "compute" else 10]
+    beside = [("pipeline", total - spent)] if abs(total - spent) > 1e-9 * total else []
+    by_name = [((_role(w), w.name), sum(part.values())) for w, part in zip(works, parts, strict=True)]
+    first: By = "math" if kind == "compute" else "kind"
+    found = [Bill(first, grouped((n, s) for part in parts for n, s in part.items()) + beside)]
+    groups: dict[By, int] = {"role": 0, "operator": 1}
+    return [*found, *(Bill(by, grouped((names[at], s) for names, s in by_name) + beside) for by, at in groups.items())]
+
+
+def _computed(work) -> dict[str, float]:
+    """Seconds of one operator's FLOPs: over its peak, which is its ridge point times its bandwidth."""
+    r = work.record
+    host = " (host)" if r.unit == "host" else ""
+    return {f"{r.math}{host}": work.part.times * r.flops / (r.ridge * _bandwidth(work))} if r.flops else {}
+
+
+def _moved(work) -> dict[str, float]:
+    """Seconds of one operator's bytes by kind, without those that a lower tier streams."""
+    kept = dict.fromkeys(KINDS, 1.0)
+    for key, share in work.placed.streams.items():
+        kept[key.partition("@")[0]] -= share
+    by = work.record.bytes_by
+    return {k: work.part.times * kept[k] * getattr(by, k) / _bandwidth(work) for k in KINDS}
+
+
+def _bandwidth(work) -> float:
+    return work.part.runnable.meta["rates"]["hram" if work.record.unit == "host" else "bw"]
 
 
 def _role(work) -> str:

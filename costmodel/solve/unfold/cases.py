@@ -19,7 +19,9 @@ def read_case(text: str, base: Setting, option: str) -> Setting:
     Raises :class:`SpecError`; `option` names the argument in messages.
     """
     head, parts, mark = *_split(text), Mark(Source(option, text), 1, 1)
-    model, _, hardware = head.rpartition("@") if "@" in head else (head, "", "")
+    model, at, hardware = head.rpartition("@") if "@" in head else (head, "", "")
+    if at and not hardware:
+        raise problem("nothing stands after the `@`", mark, "a machine, such as `@ddr5`")
     made = base._replace(model=model or base.model, hardware=hardware or base.hardware)
     if model and base.model and model != base.model:
         made = made._replace(set=tuple(s for s in made.set if not s.startswith("model.")))

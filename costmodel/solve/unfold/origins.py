@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os.path import abspath, sep
 from typing import Any, NamedTuple
 
 from ...folders import data_root
@@ -32,9 +33,9 @@ def place(mark) -> str:
     """`specs/hardware/ddr5.yaml:7`; built-in documents from the top of the repository, wherever they are installed."""
     if mark is None:
         return ""
-    name, root = mark.source.name, str(data_root("specs"))
-    if name.startswith(root):
-        name = "specs" + name[len(root) :]
+    name, root = mark.source.name, abspath(data_root("specs"))
+    if abspath(name).startswith(root + sep):  # names are relative below the working directory
+        name = "specs" + abspath(name)[len(root) :]
     return f"{clean(name)}:{mark.line}"
 
 

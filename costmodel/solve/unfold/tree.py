@@ -108,7 +108,7 @@ def _special_lines(opened, figure: Figure) -> form.Special:
     head, _, tail = figure.path.partition(".")
     if tail == "floor_s" and head != "ttft_s" and figure.bill:
         steps = opened.floors(head)
-        if len(steps) == 1:
+        if len(steps) == 1 and opened.total(head)[7] >= max(steps[0][1].values()):  # else a pipeline overlaps: the bill says it
             return {"resources": {k: v for k, v in steps[0][1].items() if v}}
     if figure.path == "decoding_s" and opened.prediction.output > 1:
         p = opened.prediction
@@ -128,6 +128,7 @@ def _concerns(said: str, kinds: set) -> bool:
     if term not in TERMS:
         return True
     timed = {"seconds": ("flops", "bytes.", "hops"), "floor": ("flops", "floor.", "bytes.state", "bytes.link"), "bytes": ("bytes.",)}
+    timed |= {"compute": ("flops",), "memory": ("bytes.",)}
     own = {"link": ("bytes.link", "bytes.weights"), "workspace": ("workspace",), "draft": ("stored", "holds.")}
     held = {k: (k.replace("held.", "holds."),) for k in kinds if k.startswith("held.")} | dict.fromkeys(
         ("stored", "stored.all"), ("stored", "params")
