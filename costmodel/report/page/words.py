@@ -55,8 +55,8 @@ _BOTH: dict[str, tuple[str, str]] = {
         "실제 형식이 아님: {format}({bits}비트)의 바이트에 {factor}배. 엔진이 내는 비율은 {format}의 것.",
     ),
     "one_format": (
-        "This case states its own format: other widths scale its bytes.",
-        "이 경우는 형식이 정해져 있음: 다른 비트 수는 바이트만 비례.",
+        "The page has this case in no other format: other widths scale its bytes.",
+        "이 페이지에는 이 경우의 다른 형식이 없음: 다른 비트 수는 바이트만 비례.",
     ),
     "changed": ("was {value}", "원래 {value}"),
     "point": ("At the study's point", "연구의 값"),
@@ -89,6 +89,11 @@ _BOTH: dict[str, tuple[str, str]] = {
     "misfit": ("does not fit", "들어가지 않음"),
     "lower_misfit": ("a lower tier is too small", "아래 계층이 모자람"),
     "fits_unknown": ("capacity not stated", "용량을 알 수 없음"),
+    "each_of": ("on each of {devices} devices", "장치 {devices}개 각각"),
+    "beyond": (
+        "{used} tokens with the output: more than the model's context of {trained}.",
+        "출력까지 {used}토큰: 모델의 컨텍스트 {trained}보다 김.",
+    ),
     "of_usable": ("of {usable} usable", "사용 가능 {usable} 중"),
     "terms": ("What the steps are made of", "스텝을 이루는 항"),
     "prefill": ("Prefill", "Prefill"),
@@ -155,6 +160,10 @@ _BOTH: dict[str, tuple[str, str]] = {
     "nothing": (
         "This study names no model and machine together, so there is nothing to vary.",
         "이 연구는 모델과 기기를 함께 정하지 않아 바꿔 볼 것이 없음.",
+    ),
+    "all_refused": (
+        "costmodel predict refuses every case of this study, so there is nothing to vary; the table says why.",
+        "costmodel predict가 이 연구의 모든 경우를 거부해 바꿔 볼 것이 없음. 이유는 표에 있음.",
     ),
     "offline": (
         "One file, no network: its security policy forbids every connection. Made by costmodel {version}.",

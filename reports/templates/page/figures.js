@@ -57,6 +57,7 @@ function table(caption, headers, rows, look = "") {
 /** What a fit comes to: [text, class]. */
 function fitOf(w, f, program) {
   if (program.usable === null) return [w.fits_unknown, ""];
+  if (!Number.isFinite(f["memory.total_bytes"])) return [w.no_formula, ""];
   if (f["memory.total_bytes"] > program.usable) return [w.misfit, "bad"];
   return f["memory.fits"] === 0 ? [w.lower_misfit, "bad"] : [w.fits, "good"];
 }
@@ -67,13 +68,14 @@ function cardsOf(page, state, f, base) {
   const { program } = programOf(page, state);
   const [fit, look] = fitOf(w, f, program);
   const of = program.usable === null ? "" : fill(w.of_usable, { usable: scaled(program.usable, "B") });
+  const each = program.devices > 1 ? fill(w.each_of, { devices: program.devices }) : "";
   const told = (value, floor, span) => `${w.floor.toLowerCase()} ${floor}, ${w.span} ${span}`;
   const timed = (name) => told(null, seconds(f[`${name}.floor`]), spanOf(f, name, seconds));
   return [
     { id: "tps", what: w.tps, value: short(f["tps.expected"]), more: `${w.ceiling.toLowerCase()} ${short(f["tps.ceiling"])}, ${w.span} ${spanOf(f, "tps")}`, from: short(base["tps.expected"]) },
     { id: "tpot", what: w.tpot, value: seconds(f["tpot_s.expected"]), more: timed("tpot_s"), from: seconds(base["tpot_s.expected"]) },
     { id: "ttft", what: w.ttft, value: seconds(f["ttft_s.expected"]), more: f["ttft_s.expected"] === null ? w.no_formula : timed("ttft_s"), from: seconds(base["ttft_s.expected"]) },
-    { id: "memory", what: w.memory, value: scaled(f["memory.total_bytes"], "B"), more: of, flag: fit, look, from: scaled(base["memory.total_bytes"], "B") },
+    { id: "memory", what: w.memory, value: scaled(f["memory.total_bytes"], "B"), more: [of, each].filter(Boolean).join(", "), flag: fit, look, from: scaled(base["memory.total_bytes"], "B") },
     {
       id: "regime",
       what: `${w.decode}: ${w.regime.toLowerCase()}`,
