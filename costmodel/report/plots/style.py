@@ -161,8 +161,9 @@ def _every(axis, labels: list[str]) -> int:
 
 def tokens(value: float) -> str:
     """A count of tokens as the field writes it: `8k` for 8192, `1.5k`, `23,040`."""
-    if value >= 1024 and value % 1024 == 0:
-        return f"{value / 1024:,.0f}k"
+    for step, unit in ((2**20, "M"), (1024, "k")):
+        if value >= step and value % step == 0:
+            return f"{value / step:,.0f}{unit}"
     return f"{value:,.0f}"
 
 

@@ -32,7 +32,7 @@ function rooflineData(page, state, figures) {
       const name = fill(words, { phase: w[phase] });
       return { x, y: value, phase, look, name, text: `${name}: ${short(x)} FLOP/byte, ${scaled(value, "FLOP/s")}` };
     };
-    points.push({ ...named("roof", w.bound_attainable, y), peak: flops / of("compute_s"), ridge: of("ridge") });
+    points.push({ ...named("roof", w.bound_attainable, y), peak: y * Math.max(1, of("ridge") / x), ridge: of("ridge") });
     points.push(named("expected", w.bound_expected, expected));
   }
   const roofs = points.filter((p) => p.look === "roof");
