@@ -81,3 +81,17 @@ def test_a_study_of_refused_cases_says_so():
     assert WORDS["all_refused"] in refused.parsed.of("p") and WORDS["nothing"] not in refused.parsed.of("p")
     bare = Page(ad_hoc(library(), "hardware", Axes())[0])
     assert WORDS["nothing"] in bare.parsed.of("p") and WORDS["all_refused"] not in bare.parsed.of("p")
+
+
+@needs_node
+def test_a_ceiling_in_the_column_of_floors_is_called_one():
+    rows = page("others").node("return speedRows(page.words, figuresOf(page, untouched(page, 0)))")
+    assert rows[0][1].endswith(" (ceiling)") and [len(row) for row in rows] == [4] * 4
+    assert " " not in rows[2][3].replace("– ", "") and rows[2][3].count("– ") == 1  # numbers stay with their units
+
+
+def test_workloads_are_told_in_the_language_of_the_page():
+    axes = Axes(models=("1b",), hardware=("ddr5",), contexts=(1024, 8192))
+    study, _ = ad_hoc(library(), "memory-vs-speed", axes)
+    for lang, want in (("en", ["context 1,024", "context 8,192"]), ("ko", ["컨텍스트 1,024", "컨텍스트 8,192"])):
+        assert [c["labels"]["workload"] for c in Page(study, (), lang).data["cases"]] == want

@@ -10,6 +10,7 @@ from ...solve.cases import DEFAULT_WORKLOAD, Setting
 from ...solve.settings import Named, settings_of
 from .controls import controls_of
 from .programs import Program, Programs
+from .words import told
 
 FORMATS = ("q2_k", "q3_k_m", "q4_k_m", "q5_k_m", "q6_k", "q8_0", "bf16")
 """Number formats of weights that the page offers beside a case's own, where nothing else is asked for."""
@@ -140,7 +141,7 @@ def labels(one: Named, meta: dict, words, fields) -> dict[str, str]:
     return {
         **{kind: words.pick(meta["titles"][kind]) for kind in ("model", "hardware", "engine")},
         "technique": _row_label(one, words) or (used if one.grid else "") or words("baseline"),
-        "workload": ", ".join(f"{k} {work[k]:,}" for k in fields if work[k] is not None),
+        "workload": ", ".join(told(k, work["prompt"] if work[k] is None else work[k], words.lang) for k in fields),
         "used": used,
         "sets": ", ".join(s.set),
     }

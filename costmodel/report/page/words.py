@@ -55,7 +55,7 @@ _BOTH: dict[str, tuple[str, str]] = {
         "실제 형식이 아님: {format}({bits}비트)의 바이트에 {factor}배. 엔진이 내는 비율은 {format}의 것.",
     ),
     "one_format": (
-        "The page has this case in no other format: other widths scale its bytes.",
+        "No other format of this case is in this page: other widths scale its bytes.",
         "이 페이지에는 이 경우의 다른 형식이 없음: 다른 비트 수는 바이트만 비례.",
     ),
     "changed": ("was {value}", "원래 {value}"),
@@ -182,6 +182,13 @@ _BOTH: dict[str, tuple[str, str]] = {
         "엔진이 거기서 얼마를 낼지는 알 수 없음.",
     ),
 }
+
+_WORKLOAD = {"prompt": "프롬프트", "output": "출력", "context": "컨텍스트", "batch": "배치", "devices": "장치"}
+
+
+def told(field: str, value: int, lang: str) -> str:
+    """A field of the workload with its value: `context 8,192`."""
+    return f"{_WORKLOAD[field] if lang == 'ko' else field} {value:,}"
 
 
 def words_in(lang: str) -> dict[str, str]:

@@ -128,8 +128,10 @@ function rateShown(value) {
   return value < 1 ? String(Number(value.toPrecision(1))) : scaled(value, "", 1);
 }
 
+/** From low to high; a line breaks after the dash alone, never between a number and its unit. */
 function spanOf(figures, name, shown = short) {
-  return `${shown(figures[`${name}.low`])} – ${shown(figures[`${name}.high`])}`;
+  const kept = (value) => shown(value).replace(" ", "\u00a0");
+  return `${kept(figures[`${name}.low`])}\u00a0– ${kept(figures[`${name}.high`])}`;
 }
 
 function tpsOverBatch(page, state) {

@@ -2,13 +2,13 @@
 
 /** Rows of the table of speeds: name, floor, expected, span. */
 function speedRows(w, f) {
-  const of = (name, shown, floor) => [w[name.replace("_s", "")], shown(f[`${name}.${floor}`]), shown(f[`${name}.expected`]), spanOf(f, name, shown)];
+  const row = (name, shown, bound) => [w[name.replace("_s", "")], bound, shown(f[`${name}.expected`]), spanOf(f, name, shown)];
   return [
-    of("tps", short, "ceiling"),
-    ["", "", "", ""],
-    of("tpot_s", seconds, "floor"),
-    of("ttft_s", seconds, "floor"),
-  ].map((row, i) => (i === 1 ? [w.system_tps, "", short(f.system_tps), ""] : row));
+    row("tps", short, `${short(f["tps.ceiling"])} (${w.ceiling.toLowerCase()})`),
+    [w.system_tps, "", short(f.system_tps), ""],
+    row("tpot_s", seconds, seconds(f["tpot_s.floor"])),
+    row("ttft_s", seconds, seconds(f["ttft_s.floor"])),
+  ];
 }
 
 /** Rows of what the steps are made of: name, prefill, decode. */
