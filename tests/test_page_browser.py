@@ -283,6 +283,7 @@ def test_everything_that_takes_the_focus_has_a_name(opened):
     named = [pair for pair in browser.names() if pair[0] not in ("RootWebArea",)]
     assert len(named) > 30 and [pair for pair in named if not pair[1].strip()] == []
     roles = {role for role, _ in named}
+    assert not any(c in name for _, name in named for c in "↕↑↓•")
     assert {"slider", "spinbutton", "combobox", "button", "searchbox"} <= roles
 
 

@@ -95,3 +95,10 @@ def test_workloads_are_told_in_the_language_of_the_page():
     study, _ = ad_hoc(library(), "memory-vs-speed", axes)
     for lang, want in (("en", ["context 1,024", "context 8,192"]), ("ko", ["컨텍스트 1,024", "컨텍스트 8,192"])):
         assert [c["labels"]["workload"] for c in Page(study, (), lang).data["cases"]] == want
+
+
+def test_a_grid_of_options_is_named_after_its_models_and_machines():
+    assert grid(models=("1b",), hardware=("ddr5",)).parsed.of("h1") == ["1B (Llama 3.2 1B, Q4_K_M) / Desktop, dual-channel DDR5-5600"]
+    assert grid(models=("1b", "3b", "8b", "14b"), hardware=("ddr5",)).parsed.of("title") == ["Every combination"]
+    study = page("memory-vs-speed").study
+    assert page("memory-vs-speed").parsed.of("h1") == [study.title.en]
