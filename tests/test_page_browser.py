@@ -232,6 +232,16 @@ def test_markup_in_titles_stays_text(browser, tmp_path):
     assert title in browser.js("[...document.querySelector('#choice-technique').options].map(o => o.textContent)") and browser.console == []
 
 
+def test_a_title_without_spaces_pushes_no_column_away(browser, tmp_path):
+    rows = f"  - {{name: one, title: {{en: {'LongTitle' * 30}}}, case: {{techniques: [int4]}}}}"
+    head = "schema: costmodel/study@1\nname: long\nextends: words\ntitle: {en: Long}\nview: memory-vs-speed\nbase: {model: 8b, hardware: ddr5}\n"
+    (tmp_path / "long.yaml").write_text(f"{head}rows:\n{rows}\n", "utf-8")
+    done = CliRunner().invoke(main, ["report", str(tmp_path / "long.yaml"), "-o", str(tmp_path / "long.html"), "--formats", "none"])
+    assert done.exit_code == 0, done.output
+    browser.open(tmp_path / "long.html")
+    assert browser.js("(() => { const s = document.querySelector('#study').parentElement; return s.scrollWidth - s.clientWidth })()") == 0
+
+
 @pytest.mark.parametrize("name", ["table", "grid", "korean", "bare", "odd"])
 def test_a_phone_shows_it_without_scrolling_sideways(opened, name):
     browser = opened(name, width=360, height=740, mobile=True)
@@ -273,6 +283,7 @@ def test_everything_that_takes_the_focus_has_a_name(opened):
     named = [pair for pair in browser.names() if pair[0] not in ("RootWebArea",)]
     assert len(named) > 30 and [pair for pair in named if not pair[1].strip()] == []
     roles = {role for role, _ in named}
+    assert not any(c in name for _, name in named for c in "↕↑↓•")
     assert {"slider", "spinbutton", "combobox", "button", "searchbox"} <= roles
 
 

@@ -475,3 +475,17 @@ def test_the_page_shows_every_picture_that_is_shipped():
     text = PAGE.read_text("utf-8")
     shown = dict(re.findall(r"!\[([^\]]+)\]\(pictures/([^)]+)\)", text))
     assert sorted(shown.values()) == sorted(p.name for p in PICTURES.iterdir()) == sorted(commands())
+
+
+def test_names_of_ticks_do_not_touch_however_far_a_range_goes():
+    p = costmodel.predict("8b", "rtx4090")
+    for figure in (plots.batch(p, (1, 10**12)), plots.context(p, (1, 2**30))):
+        assert check(figure) > 0
+    assert [t.get_text() for t in figure.axes[0].get_xticklabels()][-1] == "256M"
+
+
+@pytest.mark.parametrize(("devices", "said"), [(1, "memory, GB"), (2, "memory of each device, GB")])
+def test_memory_of_several_devices_is_that_of_each(devices, said):
+    cases = [costmodel.predict("8b", "rtx4090", techniques=t, devices=devices) for t in ([], ["kv-int8"])]
+    for figure in (plots.memory(cases), plots.pareto(cases)):
+        assert figure.axes[0].get_xlabel().startswith(said)

@@ -10,6 +10,7 @@ from ...solve.cases import DEFAULT_WORKLOAD, Setting
 from ...solve.settings import Named, settings_of
 from .controls import controls_of
 from .programs import Program, Programs
+from .words import told
 
 FORMATS = ("q2_k", "q3_k_m", "q4_k_m", "q5_k_m", "q6_k", "q8_0", "bf16")
 """Number formats of weights that the page offers beside a case's own, where nothing else is asked for."""
@@ -20,7 +21,7 @@ AXES = ("model", "hardware", "engine", "technique", "workload")
 
 
 def collect(study, library, words, formats=FORMATS, progress=None) -> dict[str, Any]:
-    """`{axes, cases, programs, functions, left_out, few_formats}` for a study. Cases that `predict` refuses are left out.
+    """`{axes, cases, programs, functions, left_out, few_formats, refused}` for a study. Cases that `predict` refuses are left out.
 
     `words` are the study's texts in the page's language. Raises :class:`SpecError` for a format that is none.
     """
@@ -41,7 +42,7 @@ def collect(study, library, words, formats=FORMATS, progress=None) -> dict[str, 
     axes = ["technique"] if study.rows else several or (["technique"] if len(cases) > 1 else [])
     _told_apart(cases, axes or ["technique"])
     found = {"axes": axes, "cases": cases, "programs": made.data, "functions": made.programs.source()}
-    return found | {"left_out": left_out, "few_formats": made.formats != tuple(formats)}
+    return found | {"left_out": left_out, "few_formats": made.formats != tuple(formats), "refused": len(kept) - len(cases)}
 
 
 def _first_of_each(named: list[Named]) -> tuple[list[Named], int]:
@@ -115,8 +116,8 @@ class _Maker:
 
 
 def _data(program: Program) -> dict:
-    """A program as the page's JSON."""
-    meta = program.meta
+    """A program as the page's JSON. Memory is that of the machine that decodes, as :class:`Memory` has it."""
+    meta, held = program.meta, program.memory
     return {
         "function": program.function,
         "k": program.constants,
@@ -124,9 +125,10 @@ def _data(program: Program) -> dict:
         "fixed": program.fixed,
         "format": meta["format"],
         "bits": 8 * sum(meta["stored"].values()) * meta["devices"] / meta["params"],
-        "capacity": meta["capacity"],
-        "usable": meta["usable"],
-        "tiers": meta["tiers"],
+        "usable": held["usable"],
+        "tiers": held["tiers"],
+        "devices": held["devices"],
+        "trained": meta["context"],
         "notes": [*meta["notes"], *(f"not modelled: {text}" for text in meta["not_modelled"])],
     }
 
@@ -139,7 +141,7 @@ def labels(one: Named, meta: dict, words, fields) -> dict[str, str]:
     return {
         **{kind: words.pick(meta["titles"][kind]) for kind in ("model", "hardware", "engine")},
         "technique": _row_label(one, words) or (used if one.grid else "") or words("baseline"),
-        "workload": ", ".join(f"{k} {work[k]:,}" for k in fields if work[k] is not None),
+        "workload": ", ".join(told(k, work["prompt"] if work[k] is None else work[k], words.lang) for k in fields),
         "used": used,
         "sets": ", ".join(s.set),
     }

@@ -25,6 +25,8 @@ class Program(NamedTuple):
     fixed: dict[str, float | None]
     """Figures without a formula, at the case's own point."""
     meta: dict[str, Any]
+    memory: dict[str, Any]
+    """What is known of the machine whose memory the figures are of: the one that decodes."""
 
 
 class Shared(JavaScript):
@@ -64,7 +66,7 @@ class Programs:
         number = self.functions.setdefault(text, len(self.functions))
         if fixed:
             fixed = _numbers(runnable, work, fixed)
-        return Program(number, writer.constants, formulas.inputs, fixed, runnable.meta)
+        return Program(number, writer.constants, formulas.inputs, fixed, runnable.meta, formulas.prediction.decoder.meta)
 
     def source(self) -> str:
         """`[(k) => (x) => {…}, …]`, in the order of their numbers."""

@@ -55,8 +55,8 @@ _BOTH: dict[str, tuple[str, str]] = {
         "실제 형식이 아님: {format}({bits}비트)의 바이트에 {factor}배. 엔진이 내는 비율은 {format}의 것.",
     ),
     "one_format": (
-        "This case states its own format: other widths scale its bytes.",
-        "이 경우는 형식이 정해져 있음: 다른 비트 수는 바이트만 비례.",
+        "No other format of this case is in this page: other widths scale its bytes.",
+        "이 페이지에는 이 경우의 다른 형식이 없음: 다른 비트 수는 바이트만 비례.",
     ),
     "changed": ("was {value}", "원래 {value}"),
     "point": ("At the study's point", "연구의 값"),
@@ -89,6 +89,11 @@ _BOTH: dict[str, tuple[str, str]] = {
     "misfit": ("does not fit", "들어가지 않음"),
     "lower_misfit": ("a lower tier is too small", "아래 계층이 모자람"),
     "fits_unknown": ("capacity not stated", "용량을 알 수 없음"),
+    "each_of": ("on each of {devices} devices", "장치 {devices}개 각각"),
+    "beyond": (
+        "{used} tokens with the output: more than the model's context of {trained}.",
+        "출력까지 {used}토큰: 모델의 컨텍스트 {trained}보다 김.",
+    ),
     "of_usable": ("of {usable} usable", "사용 가능 {usable} 중"),
     "terms": ("What the steps are made of", "스텝을 이루는 항"),
     "prefill": ("Prefill", "Prefill"),
@@ -156,6 +161,10 @@ _BOTH: dict[str, tuple[str, str]] = {
         "This study names no model and machine together, so there is nothing to vary.",
         "이 연구는 모델과 기기를 함께 정하지 않아 바꿔 볼 것이 없음.",
     ),
+    "all_refused": (
+        "costmodel predict refuses every case of this study, so there is nothing to vary; the table says why.",
+        "costmodel predict가 이 연구의 모든 경우를 거부해 바꿔 볼 것이 없음. 이유는 표에 있음.",
+    ),
     "offline": (
         "One file, no network: its security policy forbids every connection. Made by costmodel {version}.",
         "파일 하나, 네트워크 없음: 보안 정책이 모든 연결을 막음. costmodel {version}로 만듦.",
@@ -173,6 +182,13 @@ _BOTH: dict[str, tuple[str, str]] = {
         "엔진이 거기서 얼마를 낼지는 알 수 없음.",
     ),
 }
+
+_WORKLOAD = {"prompt": "프롬프트", "output": "출력", "context": "컨텍스트", "batch": "배치", "devices": "장치"}
+
+
+def told(field: str, value: int, lang: str) -> str:
+    """A field of the workload with its value: `context 8,192`."""
+    return f"{_WORKLOAD[field] if lang == 'ko' else field} {value:,}"
 
 
 def words_in(lang: str) -> dict[str, str]:

@@ -20,6 +20,10 @@ SCRIPTS = ("format.js", "model.js", "table.js", "controls.js", "chart.js", "char
 """The page's own code, in the order in which it is loaded."""
 
 
+MOST_NAMED = 3
+"""Most models, and most machines, that stand in the title of a grid."""
+
+
 def report_page(study, result: dict, library, lang: str = "en", formats=FORMATS, progress=None) -> str:
     """The page of a study and its result (:func:`costmodel.solve.views.run_study`). Raises :class:`SpecError`."""
     from markupsafe import Markup
@@ -37,13 +41,14 @@ def report_page(study, result: dict, library, lang: str = "en", formats=FORMATS,
         environment()
         .get_template("page.html.j2")
         .render(
-            **table,
+            **table | {"title": titled(study, table["title"], found["cases"])},
             groups=groups(table),
             w=texts,
             version=__version__,
             varied=bool(found["cases"]),
             left_out=found["left_out"],
             few_formats=found["few_formats"],
+            refused=found["refused"],
             most=MOST_PROGRAMS,
             policy=policy(script, style),
             style=Markup(style),
@@ -51,6 +56,14 @@ def report_page(study, result: dict, library, lang: str = "en", formats=FORMATS,
             data=Markup(json_in_html(data)),
         )
     )
+
+
+def titled(study, title: str, cases: list[dict]) -> str:
+    """The study's title; of a grid of options, which has none of its own, its models and machines where these are few."""
+    names = [list(dict.fromkeys(one["labels"][axis] for one in cases)) for axis in ("model", "hardware")]
+    if study.title != study.texts.get("combinations") or not all(0 < len(found) <= MOST_NAMED for found in names):
+        return title
+    return " / ".join(", ".join(found) for found in names)
 
 
 def checked_target(target: Path, force: bool) -> Path:

@@ -52,6 +52,11 @@ class Names(NamedTuple):
     """The same, machines by their names."""
 
 
+def memory_word(cases: list[Prediction]) -> str:
+    """The word of an axis of memory: that of each device where any case has several."""
+    return "memory_each" if any(p.decoder.meta["devices"] > 1 for p in cases) else "memory"
+
+
 def naming(predictions: list[Prediction], t: Texts, free: Iterable[str] = ()) -> Names:
     """The words of some predictions; `free` are the fields that the picture varies itself."""
     asked = [facts(p) for p in predictions]

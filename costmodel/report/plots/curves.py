@@ -124,7 +124,7 @@ def _panel(axis, curves: list[Curve], figures: str, across: str, up: str, of_tok
     shown = [v for c in curves for p in c.points for k in ("low", "expected", "ceiling") if (v := _value(p, figures, k))]
     axis.set_xscale("log", base=2)
     axis.set_xlim(curves[0].xs[0] / 1.08, curves[0].xs[-1] * 1.08)
-    counts(axis.xaxis, curves[0].ticks if len(curves[0].ticks) < 10 else curves[0].ticks[::2], of_tokens)
+    counts(axis.xaxis, curves[0].ticks, of_tokens)
     if wide_range(shown, 12):
         logarithmic(axis.yaxis, min(shown) / 1.4, max(shown) * 1.6)
     else:

@@ -9,7 +9,7 @@ from ...language.problem import clean, problem
 from ...sizes import scaled
 from ..study import factor
 from ..words import Words
-from .cases import WORKLOAD, facts, listed, naming, title_of
+from .cases import WORKLOAD, facts, listed, memory_word, naming, title_of
 from .fonts import drawable
 from .labels import RINGS, Labels, settle
 from .style import COLOURS, FAINT, INK, MARKS, bare, drawing, head, ink, legend, logarithmic, look, new_figure, plain, wide_range
@@ -73,7 +73,7 @@ def pareto(predictions, *, lang: str = "en") -> Figure:
         ]
         figure, axis = _figure(names.title, names.lines)
         usable = cases[0].memory.usable_bytes
-        _scaled(axis, points, usable if all(p.memory.usable_bytes == usable for p in cases) else None, t)
+        _scaled(axis, points, usable if all(p.memory.usable_bytes == usable for p in cases) else None, memory_word(cases), t)
         _finish(figure, axis, points, t, groups if len(groups) > 1 else [], t("too_large"))
     return figure
 
@@ -145,9 +145,9 @@ def _figure(title: str, lines: list[str]):
     return figure, axis
 
 
-def _scaled(axis, points: list[Point], usable: float | None, t: Texts) -> None:
+def _scaled(axis, points: list[Point], usable: float | None, memory: str, t: Texts) -> None:
     """Axes in GB and tokens/s, logarithmic where the values need it, and a line where memory ends."""
-    for one, values, word in ((axis.xaxis, [p.x for p in points], "memory"), (axis.yaxis, [p.y for p in points], "per_user")):
+    for one, values, word in ((axis.xaxis, [p.x for p in points], memory), (axis.yaxis, [p.y for p in points], "per_user")):
         low, high = min(values), max(values)
         one.set_label_text(t(word))
         if wide_range(values, 6):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ...sizes import scaled
 from ...solve.prediction import Prediction
-from .cases import listed, naming, title_of
+from .cases import listed, memory_word, naming, title_of
 from .labels import settle
 from .style import COLOURS, FAINT, HATCHES, INK, bare, drawing, head, legend, new_figure, plain
 from .words import Texts
@@ -61,7 +61,7 @@ def memory(predictions, contexts=(), *, lang: str = "en") -> Figure:
         axis = figure.subplots()
         head(figure, axis, names.title, names.lines)
         _stack(axis, bars)
-        _axes(axis, bars, t)
+        _axes(axis, bars, t(memory_word(cases)))
         _totals(axis, bars, t)
         legend(figure, _handles(axis, t, bars))
         settle(figure)
@@ -101,7 +101,7 @@ def _stack(axis, bars: list[Bar]) -> None:
                 axis.plot([value / GB] * 2, [row - 0.5, row + 0.5], color=colour, lw=width, ls=style, zorder=4)
 
 
-def _axes(axis, bars: list[Bar], t: Texts) -> None:
+def _axes(axis, bars: list[Bar], name: str) -> None:
     ends = [sum(b.parts.values()) for b in bars]
     usable = [b.usable for b in bars if b.usable is not None and b.usable < 6 * max(ends)]
     capacity = [b.capacity for b in bars if b.capacity is not None and b.capacity < 6 * max(ends)]
@@ -111,7 +111,7 @@ def _axes(axis, bars: list[Bar], t: Texts) -> None:
     axis.tick_params(axis="y", length=0)
     plain(axis.xaxis)
     bare(axis, "x")
-    axis.set_xlabel(t("memory"))
+    axis.set_xlabel(name)
 
 
 def _totals(axis, bars: list[Bar], t: Texts) -> None:

@@ -144,15 +144,26 @@ def legend(figure, handles: list) -> None:
 
 def counts(axis, values, of_tokens: bool) -> None:
     """Ticks at counts of tokens (`1k`, `2k`, `4k`) or of sequences."""
-    axis.set_ticks(list(values), labels=[tokens(v) if of_tokens else f"{v:,}" for v in values])
+    labels = [tokens(v) if of_tokens else f"{v:,}" for v in values]
+    every = _every(axis, labels)
+    axis.set_ticks(list(values)[::every], labels=labels[::every])
     axis.set_tick_params(which="minor", length=0)
     _no_minor(axis)
 
 
+def _every(axis, labels: list[str]) -> int:
+    """Which of the ticks to name, so that fewer than ten stand and none touches the next: every so many."""
+    figure, columns = axis.axes.figure, axis.axes.get_subplotspec().get_gridspec().ncols
+    room = figure.get_figwidth() * 72 / columns * 0.75
+    widest = max(_wide(figure, label, 9) for label in labels) + 6
+    return max(1 if len(labels) < 10 else 2, -(-len(labels) * int(widest) // int(room)))
+
+
 def tokens(value: float) -> str:
     """A count of tokens as the field writes it: `8k` for 8192, `1.5k`, `23,040`."""
-    if value >= 1024 and value % 1024 == 0:
-        return f"{value / 1024:,.0f}k"
+    for step, unit in ((2**20, "M"), (1024, "k")):
+        if value >= step and value % step == 0:
+            return f"{value / step:,.0f}{unit}"
     return f"{value:,.0f}"
 
 

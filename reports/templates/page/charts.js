@@ -32,7 +32,7 @@ function rooflineData(page, state, figures) {
       const name = fill(words, { phase: w[phase] });
       return { x, y: value, phase, look, name, text: `${name}: ${short(x)} FLOP/byte, ${scaled(value, "FLOP/s")}` };
     };
-    points.push({ ...named("roof", w.bound_attainable, y), peak: flops / of("compute_s"), ridge: of("ridge") });
+    points.push({ ...named("roof", w.bound_attainable, y), peak: y * Math.max(1, of("ridge") / x), ridge: of("ridge") });
     points.push(named("expected", w.bound_expected, expected));
   }
   const roofs = points.filter((p) => p.look === "roof");
@@ -128,8 +128,10 @@ function rateShown(value) {
   return value < 1 ? String(Number(value.toPrecision(1))) : scaled(value, "", 1);
 }
 
+/** From low to high; a line breaks after the dash alone, never between a number and its unit. */
 function spanOf(figures, name, shown = short) {
-  return `${shown(figures[`${name}.low`])} – ${shown(figures[`${name}.high`])}`;
+  const kept = (value) => shown(value).replace(" ", "\u00a0");
+  return `${kept(figures[`${name}.low`])}\u00a0– ${kept(figures[`${name}.high`])}`;
 }
 
 function tpsOverBatch(page, state) {
@@ -156,10 +158,11 @@ function tpsOverBatch(page, state) {
   };
 }
 
-function memoryOverContext(page, state) {
+function memoryOverContext(page, state, figures) {
   const w = page.words;
   const { program } = programOf(page, state);
   const { xs, high, value, found } = curveOver(page, state, "context", 131072);
+  if (!Number.isFinite(found[0]["memory.total_bytes"])) return memoryAtPoint(w, high, value, program, figures);
   const parts = STACK.filter((name) => found.some((f) => f[`memory.${name}_bytes`] > 0));
   const top = roundUp(Math.max(found[xs.indexOf(value)]["memory.total_bytes"], found[xs.length - 1]["memory.total_bytes"], program.usable || 0) / 1e9);
   const stacked = found.map((f) => parts.map((_, i) => parts.slice(0, i + 1).reduce((sum, n) => sum + f[`memory.${n}_bytes`], 0) / 1e9));
@@ -180,5 +183,24 @@ function memoryOverContext(page, state) {
     summary: `${text(found[xs.indexOf(value)], value)}.`,
     headers: [w.axis_context, ...parts.map((n) => w[n]), w.total],
     rows: xs.map((x, i) => [grouped(x, 0), ...[...parts, "total"].map((n) => scaled(found[i][`memory.${n}_bytes`], "B"))]),
+  };
+}
+
+/** Memory that has no formula: the study's point, while nothing has been moved. */
+function memoryAtPoint(w, high, value, program, figures) {
+  const total = figures["memory.total_bytes"];
+  const known = Number.isFinite(total);
+  const limit = program.usable === null ? [] : [{ kind: "across", look: "c-limit thin dash", y: program.usable / 1e9, text: w.usable }];
+  const text = `${w.axis_context} ${grouped(value, 0)}: ${w.total.toLowerCase()} ${scaled(total, "B")}`;
+  return {
+    x: { low: 1, high, log: true, tokens: true, name: w.axis_context, shown: tokens },
+    y: { low: 0, high: roundUp(Math.max(known ? total : 1, program.usable || 0) / 1e9), name: w.axis_bytes, shown: (v) => short(v, 2) },
+    shapes: [...limit, ...(known ? [{ kind: "mark", x: value, y: total / 1e9, look: "f-decode" }] : []), { kind: "now", x: value, text: w.here }],
+    key: [...(known ? [[w.total, "dot f-decode"]] : []), ...limit.map(({ look }) => [w.usable, `stroke ${look}`])],
+    points: known ? [{ x: value, y: total / 1e9, text }] : [],
+    now: value,
+    summary: known ? `${text}. ${w.no_formula}.` : `${w.no_formula}.`,
+    headers: [w.axis_context, w.total],
+    rows: known ? [[grouped(value, 0), scaled(total, "B")]] : [],
   };
 }

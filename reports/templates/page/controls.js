@@ -127,6 +127,7 @@ class Controls {
       if (scale === 1) return [fill(this.words.exact, { format: program.format }), one].filter(Boolean).join(" ");
       return fill(this.words.scaled, { format: program.format, bits: short(program.bits), factor: short(scale) });
     }
+    if (control.id === "context") return beyond(this.page, state);
     if (control.id === "kv_bits") return this.words.kv_hint;
     if (control.type) return fill(this.words.pk_hint, { type: control.type });
     return control.hint || "";

@@ -2,13 +2,13 @@
 
 /** Rows of the table of speeds: name, floor, expected, span. */
 function speedRows(w, f) {
-  const of = (name, shown, floor) => [w[name.replace("_s", "")], shown(f[`${name}.${floor}`]), shown(f[`${name}.expected`]), spanOf(f, name, shown)];
+  const row = (name, shown, bound) => [w[name.replace("_s", "")], bound, shown(f[`${name}.expected`]), spanOf(f, name, shown)];
   return [
-    of("tps", short, "ceiling"),
-    ["", "", "", ""],
-    of("tpot_s", seconds, "floor"),
-    of("ttft_s", seconds, "floor"),
-  ].map((row, i) => (i === 1 ? [w.system_tps, "", short(f.system_tps), ""] : row));
+    row("tps", short, `${short(f["tps.ceiling"])} (${w.ceiling.toLowerCase()})`),
+    [w.system_tps, "", short(f.system_tps), ""],
+    row("tpot_s", seconds, seconds(f["tpot_s.floor"])),
+    row("ttft_s", seconds, seconds(f["ttft_s.floor"])),
+  ];
 }
 
 /** Rows of what the steps are made of: name, prefill, decode. */
@@ -57,6 +57,7 @@ function table(caption, headers, rows, look = "") {
 /** What a fit comes to: [text, class]. */
 function fitOf(w, f, program) {
   if (program.usable === null) return [w.fits_unknown, ""];
+  if (!Number.isFinite(f["memory.total_bytes"])) return [w.no_formula, ""];
   if (f["memory.total_bytes"] > program.usable) return [w.misfit, "bad"];
   return f["memory.fits"] === 0 ? [w.lower_misfit, "bad"] : [w.fits, "good"];
 }
@@ -67,13 +68,14 @@ function cardsOf(page, state, f, base) {
   const { program } = programOf(page, state);
   const [fit, look] = fitOf(w, f, program);
   const of = program.usable === null ? "" : fill(w.of_usable, { usable: scaled(program.usable, "B") });
+  const each = program.devices > 1 ? fill(w.each_of, { devices: program.devices }) : "";
   const told = (value, floor, span) => `${w.floor.toLowerCase()} ${floor}, ${w.span} ${span}`;
   const timed = (name) => told(null, seconds(f[`${name}.floor`]), spanOf(f, name, seconds));
   return [
     { id: "tps", what: w.tps, value: short(f["tps.expected"]), more: `${w.ceiling.toLowerCase()} ${short(f["tps.ceiling"])}, ${w.span} ${spanOf(f, "tps")}`, from: short(base["tps.expected"]) },
     { id: "tpot", what: w.tpot, value: seconds(f["tpot_s.expected"]), more: timed("tpot_s"), from: seconds(base["tpot_s.expected"]) },
     { id: "ttft", what: w.ttft, value: seconds(f["ttft_s.expected"]), more: f["ttft_s.expected"] === null ? w.no_formula : timed("ttft_s"), from: seconds(base["ttft_s.expected"]) },
-    { id: "memory", what: w.memory, value: scaled(f["memory.total_bytes"], "B"), more: of, flag: fit, look, from: scaled(base["memory.total_bytes"], "B") },
+    { id: "memory", what: w.memory, value: scaled(f["memory.total_bytes"], "B"), more: [of, each].filter(Boolean).join(", "), flag: fit, look, from: scaled(base["memory.total_bytes"], "B") },
     {
       id: "regime",
       what: `${w.decode}: ${w.regime.toLowerCase()}`,

@@ -48,6 +48,13 @@ function inputsOf(page, state) {
   return inputs;
 }
 
+/** What `predict` warns of: more tokens than the model was made for; empty where they are not. */
+function beyond(page, { index, format, values }) {
+  const { trained } = page.programs[page.cases[index].programs[format]];
+  const used = values.context + values.output;
+  return trained && used > trained ? fill(page.words.beyond, { used: grouped(used, 0), trained: grouped(trained, 0) }) : "";
+}
+
 /** The function of a state's program, from inputs to figures. */
 function formulaOf(page, state) {
   const { program } = programOf(page, state);
