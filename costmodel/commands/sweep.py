@@ -45,10 +45,11 @@ def command(models, hardware, axes, table, fmt, lang, columns, skip_invalid, job
     Points stream by in blocks, so a mesh may be far larger than memory; ask for what is to be kept of it.
     """
     from ..language.problem import SpecError
-    from ..report.sweep import sweep_render
+    from ..report.sweep import check_one_table, sweep_render
 
     with ExitStack() as stack:
         options = _options(stack, axes, table, jobs, skip_invalid, models, hardware, **given)
+        check_one_table(fmt, options)
         try:
             result = _sweep(models, hardware, options)
         except (SpecError, KeyboardInterrupt) as stop:
@@ -88,8 +89,9 @@ def _options(
     if techniques and "techniques" in names:
         raise problem("techniques are given twice", help="put them into the axis: `--axis techniques=none;int4+kv-int8`")
     options |= {"sets": sets, "axes": found, "table": bool(table), "figures": figures or None, "where": where, "best": best, "top": top}
-    options |= {"pareto": tuple(pareto.split(",")) if pareto else (), "quantiles": dict(map(_ranks, quantiles))}
-    options |= {"histogram": dict(map(_edges, histogram)), "out": out, "force": force, "errors": "nan" if skip_invalid else "raise"}
+    options |= {"pareto": tuple(p.strip() for p in pareto.split(",")) if pareto else ()}
+    options |= {"quantiles": _merged(map(_ranks, quantiles))}
+    options |= {"histogram": _once(map(_edges, histogram)), "out": out, "force": force, "errors": "nan" if skip_invalid else "raise"}
     _check_size(found, options, max(1, len(models)) * max(1, len(hardware)))
     return options | _running(stack, jobs)
 
@@ -131,6 +133,26 @@ def _ranks(text: str) -> tuple[str, list[float]]:
         return name.strip(), [float(part) for part in body.split(",")]
     except ValueError:
         raise _misread("--quantiles", text, "tps.expected=0.1,0.5,0.9") from None
+
+
+def _merged(pairs) -> dict[str, list[float]]:
+    """Ranks by figure, also where a figure is named again."""
+    found: dict[str, list[float]] = {}
+    for name, ranks in pairs:
+        found.setdefault(name, []).extend(ranks)
+    return found
+
+
+def _once(pairs) -> dict:
+    """Edges by figure."""
+    from ..language.problem import problem
+
+    found: dict = {}
+    for name, edges in pairs:
+        if name in found:
+            raise problem(f"--histogram of {name} is given twice")
+        found[name] = edges
+    return found
 
 
 def _edges(text: str) -> tuple[str, list[float]]:

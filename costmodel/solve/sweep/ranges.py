@@ -17,7 +17,7 @@ from .units import base_value, dim_of
 MOST_VALUES = 10_000_000
 """Values of one axis that a range may have."""
 MOST_ROWS = 5_000_000
-_STEP = re.compile(r"(?:(?P<count>[0-9_]+)|log(?P<base>2|10)|\+(?P<step>.+)|[x*](?P<factor>[0-9.eE+-]+))\Z")
+_STEP = re.compile(r"(?:(?P<count>[0-9][0-9_]{0,17})|log(?P<base>2|10)|\+(?P<step>.+)|[x*](?P<factor>[0-9.eE+-]+))\Z")
 HELP = "write START:STOP:COUNT, START:STOP:COUNT:log, START:STOP:log2, START:STOP:+STEP, START:STOP:xFACTOR, or a list V,V,…"
 
 
