@@ -14,7 +14,7 @@ from .axes import CASES, COUNTS, Axis, axis, label, techniques_of
 from .blocks import BLOCK_BYTES, Plan, places_of
 from .cells import Cells
 from .conditions import Goal, condition, goal
-from .figures import DEFAULT, check_figures, need_numpy
+from .figures import DEFAULT, check_figures, check_number, need_numpy
 from .front import Front
 from .options import SweepOptions
 from .quantiles import Quantiles
@@ -146,12 +146,12 @@ def _reductions(options: dict, points: int) -> tuple[Reductions, dict[str, list]
 
 
 def _ranked(name: str, ranks) -> tuple[str, Any]:
-    (found,) = check_figures((name,), "quantiles")
+    found = check_number(name, "quantiles")
     return found, numbers(f"quantiles of {found}", ranks)
 
 
 def _edged(name: str, edges) -> Histogram:
-    (found,) = check_figures((name,), "histogram")
+    found = check_number(name, "histogram")
     return Histogram(found, numbers(f"histogram of {found}", edges))
 
 
@@ -289,7 +289,8 @@ def _record(plan: Plan, point: int, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _front_record(plan: Plan, goals: tuple[Goal, ...], scores, point: int) -> dict[str, Any]:
-    return _values(plan, point) | {g.figure: float(-s if g.least else s) for g, s in zip(goals, scores, strict=True)}
+    found = {g.figure: float(-s if g.least else s) for g, s in zip(goals, scores, strict=True)}
+    return _values(plan, point) | {n: v == 1 if n == "memory.fits" else v for n, v in found.items()}
 
 
 __all__ = ["sweep", "techniques_of"]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ...language.problem import Mark, Source, problem, suggest
 from ...language.units import UnitError, quantity, unit
 from ..traced import REGIMES
-from .figures import check_figures, is_flag, numeric, smaller_is_better, unit_of
+from .figures import check_figures, check_number, is_flag, numeric, smaller_is_better, unit_of
 
 _CONDITION = re.compile(r"\s*([a-z][\w.]*)\s*(?:(>=|<=|!=|=|>|<)\s*(.+?)\s*)?\Z")
 _TESTS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt, "=": operator.eq, "!=": operator.ne}
@@ -40,7 +40,7 @@ def goal(text: str, option: str = "best") -> Goal:
         word, name = "", word
     if word not in ("", "min", "max"):
         raise problem(f"`{text}` is not a goal", Mark(Source(option, str(text)), 1, 1), "write FIGURE, max:FIGURE or min:FIGURE")
-    (name,) = check_figures((name,), option)
+    name = check_number(name, option)
     return Goal(name, smaller_is_better(name) if not word else word == "min")
 
 

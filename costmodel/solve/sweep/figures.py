@@ -33,6 +33,14 @@ def check_figures(names, option: str = "figures") -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
+def check_number(name: str, option: str) -> str:
+    """The figure, where it is a number that can be ranked. Raises :class:`SpecError`."""
+    (found,) = check_figures((name,), option)
+    if found.endswith(".regime"):
+        raise problem(f"`{found}` is a word, not a number", Mark(Source(option, found), 1, 1), f"as a condition: `{found}=memory`")
+    return found
+
+
 def is_flag(name: str) -> bool:
     """Whether a figure is kept as a small code: -1 unknown; `fits` 0 or 1, a regime its place in :data:`REGIMES`."""
     return name == "memory.fits" or name.endswith(".regime")

@@ -75,8 +75,10 @@ def _range(name: str, parts: list[str], mark: Mark):
             raise problem(f"`{':'.join(parts)}`: say how many values, or the step", mark, HELP)
         parts = [*parts, "+1"]
     found = _STEP.match(parts[2])
+    if not math.isfinite(high - low):
+        raise problem(f"`{parts[0][:40]}:{parts[1][:40]}`: a range of finite numbers is wanted", mark, HELP)
     if not found or (len(parts) == 4 and (parts[3] != "log" or not found["count"])):
-        raise problem(f"`{':'.join(parts[2:])}` says no values", mark, HELP)
+        raise problem(f"`{':'.join(parts[2:])[:80]}` says no values", mark, HELP)
     values = _values(name, low, high, found, len(parts) == 4, mark)
     return np.unique(np.rint(values)) if name in COUNTS else values
 
@@ -94,20 +96,26 @@ def _values(name: str, low: float, high: float, found, log: bool, mark: Mark):
         step = _end(name, found["step"])
         if step is None or step <= 0:
             raise problem(f"`+{found['step']}` is no step", mark, HELP)
-        count = math.floor((high - low) / step * (1 + 1e-12)) + 1
+        steps = (high - low) / step * (1 + 1e-12)
+        count = math.floor(min(steps, 1e300)) + 1
         _few(count, mark)
         return low + step * np.arange(count)
     factor = float(found["base"]) if found["base"] else _float(found["factor"])
     if factor is None or factor <= 1 or low <= 0:
         raise problem("multiples want a factor above 1 and a start above 0", mark, HELP)
-    count = math.floor(math.log(high / low) / math.log(factor) * (1 + 1e-12)) + 1
+    count = math.floor((math.log(high) - math.log(low)) / math.log(factor) * (1 + 1e-12)) + 1
     _few(count, mark)
-    return low * factor ** np.arange(count)
+    with np.errstate(over="ignore"):
+        values = low * factor ** np.arange(count)
+    if not np.isfinite(values).all():
+        raise problem("the range leaves what a number can be", mark, HELP)
+    return values
 
 
 def _few(count: int, mark: Mark) -> None:
     if not 1 <= count <= MOST_VALUES:
-        raise problem(f"an axis of {count:,} values; want 1 to {MOST_VALUES:,}", mark)
+        many = f"{count:,}" if count < 10**15 else "too many"
+        raise problem(f"an axis of {many} values; want 1 to {MOST_VALUES:,}", mark)
 
 
 def read_table(path: str) -> list[Axis]:
