@@ -45,7 +45,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("options", WRONG, ids=lambda o: f"{o}"[:60].replace("\0", ""))
+@pytest.mark.parametrize("options", WRONG, ids=[f"{next(iter(o))}-{i}" for i, o in enumerate(WRONG)])
 def test_what_is_of_another_type_is_one_clear_error(options, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SpecError):

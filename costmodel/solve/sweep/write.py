@@ -34,6 +34,15 @@ def writer(path: str, force: bool, points: int):
     target = Path(text)
     if target.name in ("", "..") or "\0" in text:
         raise problem(f"`{text[:80]}` is no name of a new file or folder", mark)
+    try:
+        _check_places(target, made, force, mark)
+        return made(target, text.endswith(("/", os.sep)))
+    except OSError as error:
+        raise problem(f"cannot write `{text[:120]}`: {error.strerror or error}", mark) from None
+
+
+def _check_places(target: Path, made: type, force: bool, mark: Mark) -> None:
+    """Raises :class:`SpecError` where a file is there that is kept, and where none can be."""
     for place in (target, partial(target)):
         if os.path.lexists(place) and not force:
             help = "--force replaces it" if place == target else "it is what an interrupted sweep left; --force removes it"
@@ -43,11 +52,7 @@ def writer(path: str, force: bool, points: int):
     if not target.parent.is_dir():
         raise problem(f"no folder `{target.parent}`", mark)
     if made is not Parquet and target.is_dir():
-        raise problem(f"`{text}` is a folder", mark)
-    try:
-        return made(target, text.endswith(("/", os.sep)))
-    except OSError as error:
-        raise problem(f"cannot write `{text[:120]}`: {error.strerror or error}", mark) from None
+        raise problem(f"`{target}` is a folder", mark)
 
 
 def _is_ours(place: Path) -> bool:
