@@ -160,3 +160,11 @@ def test_files_that_cannot_be_written_are_refused_at_once(tmp_path, name):
 def test_ranges_at_the_ends_of_numbers_are_refused(text):
     with pytest.raises(SpecError):
         read_axis(text)
+
+
+def test_rows_beside_blanks_are_as_without_them():
+    args = ["8b", "--hw", "rtx4090", "--axis", "batch=1,0", "--skip-invalid"]
+    rows = json.loads(run(*args, "--format", "json")[1])["rows"]
+    assert repr(rows[0]["batch"]) == "1" and rows[0]["memory.fits"] is True and rows[0]["decode.regime"] == "memory"
+    assert repr(rows[1]["batch"]) == "0" and rows[1]["memory.fits"] is rows[1]["decode.regime"] is rows[1]["tps.expected"] is None
+    assert run(*args, "--format", "csv")[1].splitlines()[2] == "0,,,,," and "without a value: 1" in run(*args)[1]

@@ -17,7 +17,12 @@ from ..options import shared
 @click.option("--table", "table", metavar="FILE.csv", help="Points from a table in place of a mesh: a column an axis.")
 @click.option("--figure", "figures", multiple=True, metavar="F", help="Figures of every point (default: speed, memory, regime).")
 @click.option("--where", "where", multiple=True, metavar="COND", help="Only points with `memory.fits`, `tps.expected>=20`, …")
-@click.option("--best", multiple=True, metavar="F", help="The best points by a figure; `min:F`, `max:F`.")
+@click.option(
+    "--best",
+    multiple=True,
+    metavar="F",
+    help="The best points by a figure: times and bytes small, others large, unless `min:F` or `max:F`.",
+)
 @click.option("--top", type=click.IntRange(1, 1000), default=5, help="How many of the best (default 5).")
 @click.option("--pareto", metavar="F,F", help="The points that no other beats in all of these figures.")
 @click.option("--quantiles", multiple=True, metavar="F=Q,Q", help="Quantiles of a figure: `tps.expected=0.1,0.5,0.9`.")
@@ -32,10 +37,12 @@ from ..options import shared
 def command(models, hardware, axes, table, fmt, lang, columns, skip_invalid, jobs, **given):
     """Predict over a mesh or table of values.
 
-    NAME of an axis is a count (`batch`, `context`, `prompt`, `output`), `devices`, `engine`, `techniques`, or a path as for
-    --set. VALUES are a list, `1,2,4` (or `a;b`, where a value holds commas), or a range, both ends included:
+    NAME of an axis is a count (`batch`, `context`, `prompt`, `output`), `devices`, `model`, `hardware`, `engine`,
+    `techniques`, or a path as for --set. VALUES are a list, `1,2,4` (or `a;b`, where a value holds commas), or a range, both
+    ends included:
 
     \b
+      1:8                1, 2, 3, … 8, of counts
       1:256:log2         1, 2, 4, … (also log10; x1.5 multiplies by 1.5)
       1k:128k:64         64 values, evenly spaced (`1k:128k:64:log`: by equal factors)
       0:8k:+512          steps of 512

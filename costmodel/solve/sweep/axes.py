@@ -103,7 +103,8 @@ def _counts(name: str, given, listed) -> Axis:
         wrong = ~((numbers >= COUNTS[name]) & (numbers <= MOST) & (numbers == np.floor(numbers)))
         for i in np.flatnonzero(wrong):
             bad.setdefault(int(i), _no_count(name, array[i].item()))
-    labels = array if array.dtype.kind in "iu" else numbers if bad else numbers.astype(np.int64)
+    whole = not bad or bool((np.abs(numbers) <= MOST).all() and (numbers == np.floor(numbers)).all())
+    labels = array if array.dtype.kind in "iu" else numbers.astype(np.int64) if whole else numbers
     made = Axis(name, listed, labels, numbers)
     made.bad = bad
     return made
