@@ -5,6 +5,10 @@ from __future__ import annotations
 import csv
 import json
 import os
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 from click.testing import CliRunner
@@ -168,3 +172,16 @@ def test_rows_beside_blanks_are_as_without_them():
     assert repr(rows[0]["batch"]) == "1" and rows[0]["memory.fits"] is True and rows[0]["decode.regime"] == "memory"
     assert repr(rows[1]["batch"]) == "0" and rows[1]["memory.fits"] is rows[1]["decode.regime"] is rows[1]["tps.expected"] is None
     assert run(*args, "--format", "csv")[1].splitlines()[2] == "0,,,,," and "without a value: 1" in run(*args)[1]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_processes_end_where_the_one_that_began_them_is_killed(tmp_path):
+    args = ["sweep", "8b", "--hw", "ddr5", "--axis", "context=1:2000000", "--axis", "batch=1:1000", "-o", "a.csv", "--jobs", "2"]
+    process = subprocess.Popen([sys.executable, "-m", "costmodel", *args], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    for _ in range(3000):
+        if (tmp_path / "a.csv.partial").exists() and (tmp_path / "a.csv.partial").stat().st_size > 0:
+            break
+        time.sleep(0.01)
+    process.kill()
+    process.communicate(timeout=60)  # ends when no process holds the pipe
+    assert process.returncode == -signal.SIGKILL

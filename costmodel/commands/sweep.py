@@ -111,13 +111,28 @@ def _running(stack, jobs: int) -> dict:
     if sys.stderr.isatty():
         running["progress"] = stack.enter_context(Progress(sys.stderr, what="points"))
     if jobs > 1:
-        import signal
         from concurrent.futures import ProcessPoolExecutor
 
-        running["executor"] = stack.enter_context(
-            ProcessPoolExecutor(jobs, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN))
-        )
+        running["executor"] = stack.enter_context(ProcessPoolExecutor(jobs, initializer=_begin))
     return running
+
+
+def _begin() -> None:
+    """In a process of `--jobs`: Ctrl-C is for the one that began it, and where that one is gone, so is this."""
+    import multiprocessing
+    import signal
+    import threading
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if (parent := multiprocessing.parent_process()) is not None:
+        threading.Thread(target=_end_after, args=(parent,), daemon=True).start()
+
+
+def _end_after(parent) -> None:
+    import os
+
+    parent.join()
+    os._exit(1)
 
 
 def _check_size(axes, options: dict, documents: int) -> None:
