@@ -185,3 +185,18 @@ def test_processes_end_where_the_one_that_began_them_is_killed(tmp_path):
     process.kill()
     process.communicate(timeout=60)  # ends when no process holds the pipe
     assert process.returncode == -signal.SIGKILL
+
+
+def test_an_axis_is_not_given_beside_one_value(tmp_path):
+    (tmp_path / "a.csv").write_text("model,batch\n14b,1\n")
+    for args in (["--table", str(tmp_path / "a.csv")], ["--axis", "model=14b"], ["--axis", "hw=rtx4090"]):
+        code, printed, said = run("8b", "--hw", "ddr5", *args)
+        assert code == 2 and not printed and "is given twice" in said
+    with pytest.raises(SpecError, match="given twice"):
+        sweep("8b", "ddr5", batch=4, axes={"batch": [1, 2]})
+    assert sweep(None, None, axes={"model": ["8b"], "hw": ["ddr5"], "batch": [1, 2]}).points == 2
+
+
+def test_devices_have_ranges():
+    assert read_axis("devices=1:8:log2").labels == [1, 2, 4, 8] and read_axis("devices=1:3").labels == [1, 2, 3]
+    assert read_axis("devices=1,4").labels == [1, 4]

@@ -19,7 +19,7 @@ _WORDS = {
     "en": {
         "points": "{n} points: {sizes}", "table": "{n} points of a table: {sizes}", "one": "one point", "held": "held: {}",
         "chosen": "{n} of {all} points meet {where}", "missing": "points without a value: {n}", "best": "best by {}",
-        "front": "Pareto front by {}: {n} points", "more": "{n} of them, evenly; --format csv prints all",
+        "front": "Pareto front by {}: {n} points", "more": "{n} of them, evenly; --format json prints all",
         "none": "no point meets the conditions",
         "exact": "quantiles", "about": "quantiles, within {} %", "histogram": "histogram of {}", "file": "{n} points written to {file}",
         "below": "below", "above": "above", "values": "{n} values, {low} to {high}",
@@ -27,7 +27,7 @@ _WORDS = {
     "ko": {
         "points": "{n}개 점: {sizes}", "table": "표의 {n}개 점: {sizes}", "one": "점 하나", "held": "고정: {}",
         "chosen": "{all}개 점 중 {n}개가 조건을 만족: {where}", "missing": "값이 없는 점: {n}개", "best": "최선 ({})",
-        "front": "파레토 전선 ({}): {n}개 점", "more": "고르게 고른 {n}개; 전체는 --format csv", "none": "조건을 만족하는 점이 없음",
+        "front": "파레토 전선 ({}): {n}개 점", "more": "고르게 고른 {n}개; 전체는 --format json", "none": "조건을 만족하는 점이 없음",
         "exact": "분위수", "about": "분위수 (오차 {} % 이내)", "histogram": "{}의 히스토그램", "file": "{n}개 점을 {file}에 저장",
         "below": "미만", "above": "초과", "values": "{n}개 값, {low} ~ {high}",
     },

@@ -95,6 +95,10 @@ def read_axes(model, hardware, options: dict) -> tuple[list[Axis], dict]:
     for name in names:
         if names.count(name) > 1:
             raise problem(f"axis `{name}` is given twice")
+    given = {"model": model, "hardware": hardware, **options}
+    for name in names:
+        if given.get(name) is not None and not _is_axis(name, given[name]):
+            raise problem(f"`{name}` is given twice: as an axis, and as {given[name]!r:.60}")
     for name in ("model", "hardware"):
         if base.get(name) is None and name not in names:
             raise problem(f"no {name} is given")

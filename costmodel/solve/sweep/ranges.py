@@ -17,6 +17,8 @@ from .units import base_value, dim_of
 MOST_VALUES = 10_000_000
 """Values of one axis that a range may have."""
 MOST_ROWS = 5_000_000
+WHOLE = (*COUNTS, "devices")
+"""Axes whose ranges are whole numbers."""
 _STEP = re.compile(r"(?:(?P<count>[0-9][0-9_]{0,17})|log(?P<base>2|10)|\+(?P<step>.+)|[x*](?P<factor>[0-9.eE+-]+))\Z")
 HELP = "write START:STOP:COUNT, START:STOP:COUNT:log, START:STOP:log2, START:STOP:+STEP, START:STOP:xFACTOR, or a list V,V,…"
 
@@ -29,7 +31,12 @@ def read_axis(text: str) -> Axis:
         raise problem(f"`{text[:80]}` is not NAME=VALUES", mark, "for example `batch=1:64:log2`, `hw.memory.vram.bandwidth=500GB/s,1TB/s`")
     name = name.strip()
     parts = [p.strip() for p in body.split(":")]
-    if name not in CASES and name != "hw" and len(parts) in (2, 3, 4) and all(_end(name, p) is not None for p in parts[:2]):
+    if (
+        (name in WHOLE or name not in CASES)
+        and name != "hw"
+        and len(parts) in (2, 3, 4)
+        and all(_end(name, p) is not None for p in parts[:2])
+    ):
         return axis(name, _range(name, parts, mark))
     values = [v.strip() for v in body.split(";" if ";" in body else ",")]
     return axis(name, [_value(name, v) for v in values])
@@ -52,7 +59,7 @@ def _float(text: str) -> float | None:
 
 def _end(name: str, text: str) -> float | None:
     """One end of a range as a number in base units; None where it is none."""
-    if name in COUNTS:
+    if name in WHOLE:
         try:
             return float(read_size(text))
         except ValueError:
@@ -71,7 +78,7 @@ def _range(name: str, parts: list[str], mark: Mark):
     if low > high:
         raise problem(f"`{parts[0]}:{parts[1]}`: a range goes upwards", mark, HELP)
     if len(parts) == 2:
-        if name not in COUNTS:
+        if name not in WHOLE:
             raise problem(f"`{':'.join(parts)}`: say how many values, or the step", mark, HELP)
         parts = [*parts, "+1"]
     found = _STEP.match(parts[2])
@@ -80,7 +87,7 @@ def _range(name: str, parts: list[str], mark: Mark):
     if not found or (len(parts) == 4 and (parts[3] != "log" or not found["count"])):
         raise problem(f"`{':'.join(parts[2:])[:80]}` says no values", mark, HELP)
     values = _values(name, low, high, found, len(parts) == 4, mark)
-    return np.unique(np.rint(values)) if name in COUNTS else values
+    return np.unique(np.rint(values)) if name in WHOLE else values
 
 
 def _values(name: str, low: float, high: float, found, log: bool, mark: Mark):
