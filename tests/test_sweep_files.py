@@ -76,7 +76,7 @@ def test_blanks_are_null(tmp_path):
     for name in ("a.parquet", "a.csv", "a.json"):
         sweep("8b", "rtx4090", batch=[1, 0], out=tmp_path / name, errors="nan")
     assert [r["memory.fits"] for r in json.loads((tmp_path / "a.json").read_text())["points"]] == [True, None]
-    assert (tmp_path / "a.csv").read_text().splitlines()[2] == "0.0,,,,,"
+    assert (tmp_path / "a.csv").read_text().splitlines()[2] == "0,,,,,"
     found = rows_of(tmp_path / "a.parquet")
     assert found[1]["decode.regime"] is None and found[0]["decode.regime"] == "memory" and found[1]["memory.fits"] is None
 

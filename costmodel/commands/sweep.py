@@ -17,7 +17,12 @@ from ..options import shared
 @click.option("--table", "table", metavar="FILE.csv", help="Points from a table in place of a mesh: a column an axis.")
 @click.option("--figure", "figures", multiple=True, metavar="F", help="Figures of every point (default: speed, memory, regime).")
 @click.option("--where", "where", multiple=True, metavar="COND", help="Only points with `memory.fits`, `tps.expected>=20`, …")
-@click.option("--best", multiple=True, metavar="F", help="The best points by a figure; `min:F`, `max:F`.")
+@click.option(
+    "--best",
+    multiple=True,
+    metavar="F",
+    help="The best points by a figure: times and bytes small, others large, unless `min:F` or `max:F`.",
+)
 @click.option("--top", type=click.IntRange(1, 1000), default=5, help="How many of the best (default 5).")
 @click.option("--pareto", metavar="F,F", help="The points that no other beats in all of these figures.")
 @click.option("--quantiles", multiple=True, metavar="F=Q,Q", help="Quantiles of a figure: `tps.expected=0.1,0.5,0.9`.")
@@ -32,10 +37,12 @@ from ..options import shared
 def command(models, hardware, axes, table, fmt, lang, columns, skip_invalid, jobs, **given):
     """Predict over a mesh or table of values.
 
-    NAME of an axis is a count (`batch`, `context`, `prompt`, `output`), `devices`, `engine`, `techniques`, or a path as for
-    --set. VALUES are a list, `1,2,4` (or `a;b`, where a value holds commas), or a range, both ends included:
+    NAME of an axis is a count (`batch`, `context`, `prompt`, `output`), `devices`, `model`, `hardware`, `engine`,
+    `techniques`, or a path as for --set. VALUES are a list, `1,2,4` (or `a;b`, where a value holds commas), or a range, both
+    ends included:
 
     \b
+      1:8                1, 2, 3, … 8, of counts
       1:256:log2         1, 2, 4, … (also log10; x1.5 multiplies by 1.5)
       1k:128k:64         64 values, evenly spaced (`1k:128k:64:log`: by equal factors)
       0:8k:+512          steps of 512
@@ -45,10 +52,11 @@ def command(models, hardware, axes, table, fmt, lang, columns, skip_invalid, job
     Points stream by in blocks, so a mesh may be far larger than memory; ask for what is to be kept of it.
     """
     from ..language.problem import SpecError
-    from ..report.sweep import sweep_render
+    from ..report.sweep import check_one_table, sweep_render
 
     with ExitStack() as stack:
         options = _options(stack, axes, table, jobs, skip_invalid, models, hardware, **given)
+        check_one_table(fmt, options)
         try:
             result = _sweep(models, hardware, options)
         except (SpecError, KeyboardInterrupt) as stop:
@@ -88,8 +96,9 @@ def _options(
     if techniques and "techniques" in names:
         raise problem("techniques are given twice", help="put them into the axis: `--axis techniques=none;int4+kv-int8`")
     options |= {"sets": sets, "axes": found, "table": bool(table), "figures": figures or None, "where": where, "best": best, "top": top}
-    options |= {"pareto": tuple(pareto.split(",")) if pareto else (), "quantiles": dict(map(_ranks, quantiles))}
-    options |= {"histogram": dict(map(_edges, histogram)), "out": out, "force": force, "errors": "nan" if skip_invalid else "raise"}
+    options |= {"pareto": tuple(p.strip() for p in pareto.split(",")) if pareto else ()}
+    options |= {"quantiles": _merged(map(_ranks, quantiles))}
+    options |= {"histogram": _once(map(_edges, histogram)), "out": out, "force": force, "errors": "nan" if skip_invalid else "raise"}
     _check_size(found, options, max(1, len(models)) * max(1, len(hardware)))
     return options | _running(stack, jobs)
 
@@ -102,13 +111,28 @@ def _running(stack, jobs: int) -> dict:
     if sys.stderr.isatty():
         running["progress"] = stack.enter_context(Progress(sys.stderr, what="points"))
     if jobs > 1:
-        import signal
         from concurrent.futures import ProcessPoolExecutor
 
-        running["executor"] = stack.enter_context(
-            ProcessPoolExecutor(jobs, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN))
-        )
+        running["executor"] = stack.enter_context(ProcessPoolExecutor(jobs, initializer=_begin))
     return running
+
+
+def _begin() -> None:
+    """In a process of `--jobs`: Ctrl-C is for the one that began it, and where that one is gone, so is this."""
+    import multiprocessing
+    import signal
+    import threading
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if (parent := multiprocessing.parent_process()) is not None:
+        threading.Thread(target=_end_after, args=(parent,), daemon=True).start()
+
+
+def _end_after(parent) -> None:
+    import os
+
+    parent.join()
+    os._exit(1)
 
 
 def _check_size(axes, options: dict, documents: int) -> None:
@@ -131,6 +155,26 @@ def _ranks(text: str) -> tuple[str, list[float]]:
         return name.strip(), [float(part) for part in body.split(",")]
     except ValueError:
         raise _misread("--quantiles", text, "tps.expected=0.1,0.5,0.9") from None
+
+
+def _merged(pairs) -> dict[str, list[float]]:
+    """Ranks by figure, also where a figure is named again."""
+    found: dict[str, list[float]] = {}
+    for name, ranks in pairs:
+        found.setdefault(name, []).extend(ranks)
+    return found
+
+
+def _once(pairs) -> dict:
+    """Edges by figure."""
+    from ..language.problem import problem
+
+    found: dict = {}
+    for name, edges in pairs:
+        if name in found:
+            raise problem(f"--histogram of {name} is given twice")
+        found[name] = edges
+    return found
 
 
 def _edges(text: str) -> tuple[str, list[float]]:

@@ -18,16 +18,16 @@ SHOWN = 20
 _WORDS = {
     "en": {
         "points": "{n} points: {sizes}", "table": "{n} points of a table: {sizes}", "one": "one point", "held": "held: {}",
-        "chosen": "{n} of {all} points meet {where}", "missing": "{n} points have no value", "best": "best by {}",
-        "front": "Pareto front by {}: {n} points", "more": "{n} of them, evenly; --format csv prints all",
+        "chosen": "{n} of {all} points meet {where}", "missing": "points without a value: {n}", "best": "best by {}",
+        "front": "Pareto front by {}: {n} points", "more": "{n} of them, evenly; --format json prints all",
         "none": "no point meets the conditions",
         "exact": "quantiles", "about": "quantiles, within {} %", "histogram": "histogram of {}", "file": "{n} points written to {file}",
         "below": "below", "above": "above", "values": "{n} values, {low} to {high}",
     },
     "ko": {
         "points": "{n}개 점: {sizes}", "table": "표의 {n}개 점: {sizes}", "one": "점 하나", "held": "고정: {}",
-        "chosen": "{all}개 점 중 {n}개가 조건을 만족: {where}", "missing": "값이 없는 점 {n}개", "best": "최선 ({})",
-        "front": "파레토 전선 ({}): {n}개 점", "more": "고르게 고른 {n}개; 전체는 --format csv", "none": "조건을 만족하는 점이 없음",
+        "chosen": "{all}개 점 중 {n}개가 조건을 만족: {where}", "missing": "값이 없는 점: {n}개", "best": "최선 ({})",
+        "front": "파레토 전선 ({}): {n}개 점", "more": "고르게 고른 {n}개; 전체는 --format json", "none": "조건을 만족하는 점이 없음",
         "exact": "분위수", "about": "분위수 (오차 {} % 이내)", "histogram": "{}의 히스토그램", "file": "{n}개 점을 {file}에 저장",
         "below": "미만", "above": "초과", "values": "{n}개 값, {low} ~ {high}",
     },
@@ -40,30 +40,51 @@ def sweep_render(result, fmt: str, where=(), lang: str = "en", columns: int = 80
         return json.dumps(_record(result, where), ensure_ascii=False, indent=2)
     tables = _tables(result)
     if fmt == "csv":
-        if len(tables) > 1:
-            raise problem("CSV is one table", help="ask for one of --best, --pareto, or for neither")
-        return _csv(tables[0][1]) if tables else ""
+        return "\n\n".join(_csv(rows) for _, rows in tables)
     if fmt == "markdown":
         return "\n\n".join(_markdown(rows) for _, rows in tables)
     return _text(result, where, lang, columns)
 
 
-def _reduced(result) -> bool:
-    return bool(result.best or result.pareto or result.quantiles or result.histograms or result.file)
-
-
 def _tables(result) -> list[tuple[str, list[dict]]]:
     """(what, rows) of everything that is a list of points."""
     found = [(figure, rows) for figure, rows in result.best.items()]
-    if result.pareto:
+    if result.front:
         found.append(("pareto", result.pareto))
-    return found if found or _reduced(result) else [("points", all_rows(result))]
+    if result.quantiles:
+        rows = [{"figure": n, "rank": r, "value": v} for n, q in result.quantiles.items() for r, v in q.items()]
+        found.append(("quantiles", rows))
+    found += [(name, _bins(histogram)) for name, histogram in result.histograms.items()]
+    if result.file and not found:
+        return [("file", [{"file": result.file, "points": result.chosen}])]
+    return found or [("points", all_rows(result))]
+
+
+def _bins(found: dict) -> list[dict]:
+    """A histogram as rows; the first and the last reach without end."""
+    edges = [None, *found["edges"], None]
+    counts = [found["below"], *found["counts"], found["above"]]
+    return [{"from": a, "to": b, "points": n} for a, b, n in zip(edges, edges[1:], counts, strict=False)]
+
+
+def check_one_table(fmt: str, options: dict) -> None:
+    """Refuse, before the sweep runs, what CSV cannot hold. Raises :class:`SpecError`."""
+    tables = len(options["best"]) + bool(options["pareto"]) + bool(options["quantiles"]) + len(options["histogram"])
+    if fmt == "csv" and tables > 1:
+        raise problem("CSV is one table", help="ask for one of --best, --pareto, --quantiles, --histogram, or use --format json")
 
 
 def all_rows(result) -> list[dict]:
     """Every point that meets the conditions as a mapping of axes and figures."""
-    columns = {n: c.tolist() for n, c in result.columns().items()}
+    columns = {n: [_plain(n, v) for v in c.tolist()] for n, c in result.columns().items()}
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _plain(name: str, value):
+    """A value of a column, None where there is none; `memory.fits` as a truth value also beside unknown ones."""
+    if _known(value) is None or (value == "" and name.endswith(".regime")):
+        return None
+    return bool(value) if name == "memory.fits" else value
 
 
 def _known(value):
@@ -87,7 +108,7 @@ def _record(result, where) -> SweepData:
         "quantiles": {n: {f"{r:g}": _known(v) for r, v in q.items()} for n, q in result.quantiles.items()},
         "histograms": result.histograms,
     }
-    if not _reduced(result):
+    if not result.reduced:
         found["rows"] = [{n: _known(v) for n, v in row.items()} for row in all_rows(result)]
     return found
 
@@ -167,12 +188,12 @@ def _text(result, where, lang: str, columns: int) -> str:
         parts[0] += "\n" + words["missing"].format(n=f"{result.missing:,}")
     for figure, rows in result.best.items():
         parts.append(words["best"].format(figure) + "\n" + (_rows_table(rows, columns) if rows else words["none"]))
-    if result.pareto:
+    if result.front:
         parts.append(_front(result, words, columns))
     parts += _distributions(result, words, columns)
     if result.file:
         parts.append(words["file"].format(n=f"{result.chosen:,}", file=result.file))
-    if not _reduced(result):
+    if not result.reduced:
         rows = all_rows(result)
         parts.append(_rows_table(rows, columns) if rows else words["none"])
     return "\n\n".join(parts)
@@ -190,8 +211,9 @@ def _axes(result, words) -> list[str]:
 
 
 def _front(result, words, columns: int) -> str:
-    names = [n for n in result.pareto[0] if n not in result.axes]
-    head = words["front"].format(", ".join(names), n=f"{len(result.pareto):,}")
+    head = words["front"].format(", ".join(result.front), n=f"{len(result.pareto):,}")
+    if not result.pareto:
+        return head + "\n" + words["none"]
     rows, tail = result.pareto, []
     if len(rows) > SHOWN:
         rows = [rows[round(i * (len(rows) - 1) / (SHOWN - 1))] for i in range(SHOWN)]

@@ -9,11 +9,12 @@ from typing import Any, Unpack, cast
 
 from ...api import _count
 from ...language.problem import Mark, Source, problem, suggest
+from .arguments import check_running, mapping, numbers, texts
 from .axes import CASES, COUNTS, Axis, axis, label, techniques_of
 from .blocks import BLOCK_BYTES, Plan, places_of
 from .cells import Cells
 from .conditions import Goal, condition, goal
-from .figures import DEFAULT, check_figures, need_numpy
+from .figures import DEFAULT, check_figures, check_number, need_numpy
 from .front import Front
 from .options import SweepOptions
 from .quantiles import Quantiles
@@ -57,8 +58,6 @@ def _swept(model, hardware, options: dict) -> Sweep:
     """A sweep whose arguments are all there."""
     axes, base = read_axes(model, hardware, options)
     shape = _shape(axes, options["table"])
-    if options["errors"] not in ("raise", "nan"):
-        raise problem(f"errors: want `raise` or `nan`, got {options['errors']!r}")
     if options["errors"] == "raise":
         for one in axes:
             for place in sorted(one.bad)[:1]:
@@ -70,7 +69,11 @@ def _checked(options: dict) -> dict:
     for name in options:
         if name not in _BASE and name not in _OPTIONS:
             raise problem(f"sweep has no argument `{name}`", Mark(Source("sweep", name), 1, 1), suggest(name, [*_BASE, *_OPTIONS]))
-    return options | {k: v for k, v in _OPTIONS.items() if k not in options}
+    options = options | {k: v for k, v in _OPTIONS.items() if k not in options}
+    check_running(options)
+    if options["errors"] not in ("raise", "nan"):
+        raise problem(f"errors: want `raise` or `nan`, got {options['errors']!r}")
+    return options
 
 
 def read_axes(model, hardware, options: dict) -> tuple[list[Axis], dict]:
@@ -79,18 +82,23 @@ def read_axes(model, hardware, options: dict) -> tuple[list[Axis], dict]:
     axes: list[Axis] = []
     for name, value in {"model": model, "hardware": hardware, **options}.items():
         if name == "axes":
-            axes += value if isinstance(value, list) else [axis(n, v) for n, v in dict(value or {}).items()]
+            read = isinstance(value, list) and all(isinstance(v, Axis) for v in value)
+            axes += value if read else [axis(n, v) for n, v in mapping("axes", value, "paths to lists or arrays").items()]
         elif name in COUNTS or name in CASES:
             if _is_axis(name, value):
                 axes.append(axis(name, value))
             else:
                 base[name] = _single(name, value)
         elif name == "sets":
-            base[name] = (value,) if isinstance(value, str) else tuple(value)
+            base[name] = texts(name, value)
     names = [a.name for a in axes]
     for name in names:
         if names.count(name) > 1:
             raise problem(f"axis `{name}` is given twice")
+    given = {"model": model, "hardware": hardware, **options}
+    for name in names:
+        if given.get(name) is not None and not _is_axis(name, given[name]):
+            raise problem(f"`{name}` is given twice: as an axis, and as {given[name]!r:.60}")
     for name in ("model", "hardware"):
         if base.get(name) is None and name not in names:
             raise problem(f"no {name} is given")
@@ -107,7 +115,7 @@ def _is_axis(name: str, value) -> bool:
 
 def _single(name: str, value):
     if name == "techniques":
-        return (value,) if isinstance(value, str) or not hasattr(value, "__iter__") else tuple(value)
+        return texts(name, value)
     if name == "devices":
         return axis("devices", [value]).values[0]
     if name in COUNTS and not (name == "context" and value is None):
@@ -125,29 +133,30 @@ def _shape(axes: list[Axis], table: bool) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-def _names(value) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value or ())
-
-
 def _reductions(options: dict, points: int) -> tuple[Reductions, dict[str, list]]:
     """All reductions, and which are which."""
     top = _count("top", options["top"], 1, 1000)
-    goals = tuple(goal(t, "pareto") for t in _names(options["pareto"]))
-    if len(goals) == 1:
-        raise problem("a Pareto front compares at least two figures")
+    goals = tuple(goal(t, "pareto") for t in texts("pareto", options["pareto"]))
+    if goals and len({g.figure for g in goals}) < max(2, len(goals)):
+        raise problem("a Pareto front compares at least two figures, each once")
     kinds: dict[str, list] = {
-        "best": [Best(goal(t), top) for t in _names(options["best"])],
+        "best": [Best(goal(t), top) for t in texts("best", options["best"])],
         "pareto": [Front(goals)] if goals else [],
-        "quantiles": [Quantiles(*_ranked(n, r), points) for n, r in dict(options["quantiles"] or {}).items()],
-        "histograms": [Histogram(check_figures((n,), "histogram")[0], e) for n, e in dict(options["histogram"] or {}).items()],
+        "quantiles": [Quantiles(*_ranked(n, r), points) for n, r in mapping("quantiles", options["quantiles"], "figures to ranks").items()],
+        "histograms": [_edged(n, e) for n, e in mapping("histogram", options["histogram"], "figures to edges").items()],
     }
-    where = tuple(condition(t) for t in _names(options["where"]))
+    where = tuple(condition(t) for t in texts("where", options["where"]))
     return Reductions(where, tuple(i for found in kinds.values() for i in found)), kinds
 
 
 def _ranked(name: str, ranks) -> tuple[str, Any]:
-    (found,) = check_figures((name,), "quantiles")
-    return found, (ranks,) if isinstance(ranks, (int, float)) else ranks
+    found = check_number(name, "quantiles")
+    return found, numbers(f"quantiles of {found}", ranks)
+
+
+def _edged(name: str, edges) -> Histogram:
+    found = check_number(name, "histogram")
+    return Histogram(found, numbers(f"histogram of {found}", edges))
 
 
 def _run(axes: list[Axis], base: dict, shape: tuple[int, ...], options: dict) -> Sweep:
@@ -155,7 +164,7 @@ def _run(axes: list[Axis], base: dict, shape: tuple[int, ...], options: dict) ->
 
     points = prod(shape)
     reductions, kinds = _reductions(options, points)
-    wanted = check_figures(options["figures"] or DEFAULT)
+    wanted = check_figures(texts("figures", options["figures"]) or DEFAULT)
     reduced = bool(reductions.items or options["out"])
     keep = not reduced if options["keep"] is None else bool(options["keep"])
     computed = tuple(dict.fromkeys([*(wanted if keep or options["out"] or options["figures"] else ()), *reductions.figures])) or wanted
@@ -168,7 +177,7 @@ def _run(axes: list[Axis], base: dict, shape: tuple[int, ...], options: dict) ->
     result = Sweep({a.name: a.labels for a in axes}, shape, computed, options["table"], _later(axes, base, shape, options, keep))
     names = {a.name for a in axes}
     result.base = {n: label(n, v) if n in CASES else v for n, v in base.items() if n not in names}
-    result.points, result.reductions = points, reductions
+    result.points, result.reductions, result.reduced = points, reductions, reduced
     states = _stream(plan, result, options, keep)
     _gather(plan, result, kinds, states, wanted)
     return result
@@ -248,9 +257,12 @@ def _gather(plan: Plan, result: Sweep, kinds: dict[str, list], states: list, wan
     found = dict(zip(map(id, plan.reductions.items), states, strict=True))
     _, result.missing, result.chosen = map(int, states[-1])
     names = tuple(dict.fromkeys([*plan.cells.figures, *wanted]))
+    goals = {item.goal for item in kinds["best"]}
     for item in kinds["best"]:
-        result.best[item.goal.figure] = [_record(plan, int(at), names) for at in found[id(item)][1]]
+        name = item.goal.text if item.goal._replace(least=not item.goal.least) in goals else item.goal.figure
+        result.best[name] = [_record(plan, int(at), names) for at in found[id(item)][1]]
     for item in kinds["pareto"]:
+        result.front = tuple(g.figure for g in item.goals)
         result.pareto = [
             _front_record(plan, item.goals, s, int(at)) for s, at in zip(found[id(item)][0].T, found[id(item)][1], strict=True)
         ]
@@ -281,7 +293,8 @@ def _record(plan: Plan, point: int, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _front_record(plan: Plan, goals: tuple[Goal, ...], scores, point: int) -> dict[str, Any]:
-    return _values(plan, point) | {g.figure: float(-s if g.least else s) for g, s in zip(goals, scores, strict=True)}
+    found = {g.figure: float(-s if g.least else s) for g, s in zip(goals, scores, strict=True)}
+    return _values(plan, point) | {n: v == 1 if n == "memory.fits" else v for n, v in found.items()}
 
 
 __all__ = ["sweep", "techniques_of"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from operator import index
 from typing import Any
 
+from ...api import _each
 from ...language.merge import SETTABLE
 from ...language.problem import Mark, Source, SpecError, problem, suggest
 from ...sizes import MOST, MOST_DEVICES, read_size
@@ -73,6 +74,9 @@ def _listed(name: str, values) -> Any:
     if hasattr(values, "__array__"):
         import numpy as np
 
+        if np.ma.is_masked(values):
+            raise problem(f"axis `{name}` has masked values")
+
         listed: Any = np.asarray(values)
         if listed.ndim != 1:
             raise problem(f"axis `{name}`: want one dimension, got {listed.ndim}")
@@ -99,7 +103,8 @@ def _counts(name: str, given, listed) -> Axis:
         wrong = ~((numbers >= COUNTS[name]) & (numbers <= MOST) & (numbers == np.floor(numbers)))
         for i in np.flatnonzero(wrong):
             bad.setdefault(int(i), _no_count(name, array[i].item()))
-    labels = array if array.dtype.kind in "iu" else numbers if bad else numbers.astype(np.int64)
+    whole = not bad or bool((np.abs(numbers) <= MOST).all() and (numbers == np.floor(numbers)).all())
+    labels = array if array.dtype.kind in "iu" else numbers.astype(np.int64) if whole else numbers
     made = Axis(name, listed, labels, numbers)
     made.bad = bad
     return made
@@ -121,14 +126,15 @@ def _count(name: str, value, bad: dict, place: int) -> float:
             return read_size(value)
         if isinstance(value, bool):
             raise TypeError
-        return value if isinstance(value, float) else index(value)
-    except (TypeError, ValueError):
+        return value if isinstance(value, float) else float(index(value))
+    except (TypeError, ValueError, OverflowError):
         bad[place] = _no_count(name, value)
         return float("nan")
 
 
 def _no_count(name: str, value) -> SpecError:
-    return problem(f"{name}: want a whole number from {COUNTS[name]} to {MOST:,}, got {value!r}")
+    value = int(value) if isinstance(value, float) and value.is_integer() else value
+    return problem(f"{name}: want a whole number from {COUNTS[name]} to {MOST:,}, got {value!r:.60}")
 
 
 def _cases(name: str, listed) -> Axis:
@@ -143,7 +149,7 @@ def _case(name: str, value):
 
         return whole("devices", read_size(value) if isinstance(value, str) and value.strip().isdigit() else value, 1, MOST_DEVICES)
     if name == "techniques":
-        return techniques_of(value)
+        return _each("techniques", techniques_of(value))
     return value
 
 
@@ -194,7 +200,7 @@ def _number(value, dim, name: str) -> float | None:
     if isinstance(value, bool) or value is None:
         return None
     if not isinstance(value, str):
-        number = float(value)
+        number = _float(name, value)
         return number if number == number and abs(number) < float("inf") else None
     if dim is not None:
         return base_value(value, dim)
@@ -202,3 +208,13 @@ def _number(value, dim, name: str) -> float | None:
         return float(value) if name.startswith(("tech.", "engine.", "model.dims.")) else None
     except ValueError:
         return None
+
+
+def _float(name: str, value) -> float:
+    """A number of any kind. Raises :class:`SpecError` for what is none."""
+    try:
+        if isinstance(value, (bytes, bytearray)):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise problem(f"axis `{name[:80]}`: want numbers or texts, got {value!r:.60}") from None

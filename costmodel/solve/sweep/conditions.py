@@ -9,11 +9,11 @@ from typing import NamedTuple
 from ...language.problem import Mark, Source, problem, suggest
 from ...language.units import UnitError, quantity, unit
 from ..traced import REGIMES
-from .figures import check_figures, is_flag, numeric, smaller_is_better
+from .figures import check_figures, check_number, is_flag, numeric, smaller_is_better, unit_of
 
 _CONDITION = re.compile(r"\s*([a-z][\w.]*)\s*(?:(>=|<=|!=|=|>|<)\s*(.+?)\s*)?\Z")
 _TESTS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt, "=": operator.eq, "!=": operator.ne}
-_UNITS = ("B", "s", "FLOP", "B/s", "FLOP/s")
+_HELP = {"": "write 20", "s": "write 0.5 or 500 ms", "B": "write 24 GiB", "FLOP": "write 20 GFLOP", "FLOP/s": "write 20 TFLOP/s"}
 
 
 class Goal(NamedTuple):
@@ -40,7 +40,7 @@ def goal(text: str, option: str = "best") -> Goal:
         word, name = "", word
     if word not in ("", "min", "max"):
         raise problem(f"`{text}` is not a goal", Mark(Source(option, str(text)), 1, 1), "write FIGURE, max:FIGURE or min:FIGURE")
-    (name,) = check_figures((name,), option)
+    name = check_number(name, option)
     return Goal(name, smaller_is_better(name) if not word else word == "min")
 
 
@@ -81,13 +81,14 @@ def _value(name: str, op: str, text: str, mark: Mark) -> float:
         return float(REGIMES.index(text))
     if name == "memory.fits" and text in ("true", "false", "yes", "no"):
         return float(text in ("true", "yes"))
+    base = unit_of(name)
     try:
-        return float(text.replace(",", ""))
+        number = float(text.replace(",", ""))
     except ValueError:
-        pass
-    for base in _UNITS:
         try:
-            return float(quantity(text, unit(base)[1]))
+            number = float(quantity(text, unit(base)[1])) if base else float("nan")
         except UnitError:
-            continue
-    raise problem(f"`{text}` is not a number", mark, "write 20, 500 ms, 24 GiB")
+            number = float("nan")
+    if number == number:
+        return number
+    raise problem(f"`{text}` is not a number" + (f" or a quantity in {base}" if base else ""), mark, _HELP[base])

@@ -7,7 +7,6 @@ from ..traced import FIGURES, REGIMES
 
 DEFAULT = ("tps.ceiling", "tps.expected", "memory.total_bytes", "memory.fits", "decode.regime")
 BESIDE = (
-    *(f"{phase}.{name}" for phase in ("decode", "prefill") for name in ("ridge", "attainable_flops", "link_bytes")),
     "prefill.steps",
     "prefill.longest_step_s",
     *(f"memory.{name}" for name in ("capacity_bytes", "usable_bytes", "max_context", "max_batch")),
@@ -32,6 +31,14 @@ def check_figures(names, option: str = "figures") -> tuple[str, ...]:
         if name not in NAMES:
             raise problem(f"no figure `{name}`", Mark(Source(option, str(name)), 1, 1), suggest(str(name), NAMES))
     return tuple(dict.fromkeys(names))
+
+
+def check_number(name: str, option: str) -> str:
+    """The figure, where it is a number that can be ranked. Raises :class:`SpecError`."""
+    (found,) = check_figures((name,), option)
+    if found.endswith(".regime"):
+        raise problem(f"`{found}` is a word, not a number", Mark(Source(option, found), 1, 1), f"as a condition: `{found}=memory`")
+    return found
 
 
 def is_flag(name: str) -> bool:
@@ -65,12 +72,21 @@ def _read(prediction, name: str):
 
         return fits(prediction)
     head, _, last = name.rpartition(".")
-    if (head == "memory" and name in FIGURES) or last in _INNER:
+    if (head.startswith("memory") and name in FIGURES) or last in _INNER:
         return FIGURES[name](prediction)
     value = prediction
     for part in name.split("."):
         value = getattr(value, part)
     return value
+
+
+def unit_of(name: str) -> str:
+    """The unit of a figure: `s`, `B`, `FLOP`, `FLOP/s`, or none for rates of tokens, ratios and counts."""
+    if name.endswith("_s") or "_s." in name:
+        return "s"
+    if "bytes" in name:
+        return "B"
+    return "" if "flops" not in name else "FLOP/s" if "attainable" in name else "FLOP"
 
 
 def smaller_is_better(name: str) -> bool:

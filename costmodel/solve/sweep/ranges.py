@@ -17,7 +17,9 @@ from .units import base_value, dim_of
 MOST_VALUES = 10_000_000
 """Values of one axis that a range may have."""
 MOST_ROWS = 5_000_000
-_STEP = re.compile(r"(?:(?P<count>[0-9_]+)|log(?P<base>2|10)|\+(?P<step>.+)|[x*](?P<factor>[0-9.eE+-]+))\Z")
+WHOLE = (*COUNTS, "devices")
+"""Axes whose ranges are whole numbers."""
+_STEP = re.compile(r"(?:(?P<count>[0-9][0-9_]{0,17})|log(?P<base>2|10)|\+(?P<step>.+)|[x*](?P<factor>[0-9.eE+-]+))\Z")
 HELP = "write START:STOP:COUNT, START:STOP:COUNT:log, START:STOP:log2, START:STOP:+STEP, START:STOP:xFACTOR, or a list V,V,…"
 
 
@@ -29,7 +31,12 @@ def read_axis(text: str) -> Axis:
         raise problem(f"`{text[:80]}` is not NAME=VALUES", mark, "for example `batch=1:64:log2`, `hw.memory.vram.bandwidth=500GB/s,1TB/s`")
     name = name.strip()
     parts = [p.strip() for p in body.split(":")]
-    if name not in CASES and name != "hw" and len(parts) in (2, 3, 4) and all(_end(name, p) is not None for p in parts[:2]):
+    if (
+        (name in WHOLE or name not in CASES)
+        and name != "hw"
+        and len(parts) in (2, 3, 4)
+        and all(_end(name, p) is not None for p in parts[:2])
+    ):
         return axis(name, _range(name, parts, mark))
     values = [v.strip() for v in body.split(";" if ";" in body else ",")]
     return axis(name, [_value(name, v) for v in values])
@@ -52,7 +59,7 @@ def _float(text: str) -> float | None:
 
 def _end(name: str, text: str) -> float | None:
     """One end of a range as a number in base units; None where it is none."""
-    if name in COUNTS:
+    if name in WHOLE:
         try:
             return float(read_size(text))
         except ValueError:
@@ -71,14 +78,16 @@ def _range(name: str, parts: list[str], mark: Mark):
     if low > high:
         raise problem(f"`{parts[0]}:{parts[1]}`: a range goes upwards", mark, HELP)
     if len(parts) == 2:
-        if name not in COUNTS:
+        if name not in WHOLE:
             raise problem(f"`{':'.join(parts)}`: say how many values, or the step", mark, HELP)
         parts = [*parts, "+1"]
     found = _STEP.match(parts[2])
+    if not math.isfinite(high - low):
+        raise problem(f"`{parts[0][:40]}:{parts[1][:40]}`: a range of finite numbers is wanted", mark, HELP)
     if not found or (len(parts) == 4 and (parts[3] != "log" or not found["count"])):
-        raise problem(f"`{':'.join(parts[2:])}` says no values", mark, HELP)
+        raise problem(f"`{':'.join(parts[2:])[:80]}` says no values", mark, HELP)
     values = _values(name, low, high, found, len(parts) == 4, mark)
-    return np.unique(np.rint(values)) if name in COUNTS else values
+    return np.unique(np.rint(values)) if name in WHOLE else values
 
 
 def _values(name: str, low: float, high: float, found, log: bool, mark: Mark):
@@ -94,20 +103,26 @@ def _values(name: str, low: float, high: float, found, log: bool, mark: Mark):
         step = _end(name, found["step"])
         if step is None or step <= 0:
             raise problem(f"`+{found['step']}` is no step", mark, HELP)
-        count = math.floor((high - low) / step * (1 + 1e-12)) + 1
+        steps = (high - low) / step * (1 + 1e-12)
+        count = math.floor(min(steps, 1e300)) + 1
         _few(count, mark)
         return low + step * np.arange(count)
     factor = float(found["base"]) if found["base"] else _float(found["factor"])
     if factor is None or factor <= 1 or low <= 0:
         raise problem("multiples want a factor above 1 and a start above 0", mark, HELP)
-    count = math.floor(math.log(high / low) / math.log(factor) * (1 + 1e-12)) + 1
+    count = math.floor((math.log(high) - math.log(low)) / math.log(factor) * (1 + 1e-12)) + 1
     _few(count, mark)
-    return low * factor ** np.arange(count)
+    with np.errstate(over="ignore"):
+        values = low * factor ** np.arange(count)
+    if not np.isfinite(values).all():
+        raise problem("the range leaves what a number can be", mark, HELP)
+    return values
 
 
 def _few(count: int, mark: Mark) -> None:
     if not 1 <= count <= MOST_VALUES:
-        raise problem(f"an axis of {count:,} values; want 1 to {MOST_VALUES:,}", mark)
+        many = f"{count:,}" if count < 10**15 else "too many"
+        raise problem(f"an axis of {many} values; want 1 to {MOST_VALUES:,}", mark)
 
 
 def read_table(path: str) -> list[Axis]:

@@ -56,8 +56,8 @@ class Histogram:
         import numpy as np
 
         self.figure, self.figures, self.edges = figure, (figure,), np.asarray(edges, dtype=np.float64)
-        if self.edges.ndim != 1 or self.edges.size < 2 or not (np.diff(self.edges) > 0).all():
-            raise problem(f"histogram of {figure}: want at least two rising edges")
+        if self.edges.ndim != 1 or self.edges.size < 2 or not (np.isfinite(self.edges).all() and (np.diff(self.edges) > 0).all()):
+            raise problem(f"histogram of {figure}: want at least two finite, rising edges")
 
     def of(self, start: int, arrays, chosen):
         """Counts: below, each bin, above."""

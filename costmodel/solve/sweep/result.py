@@ -43,14 +43,20 @@ class Sweep:
         self.histograms: dict[str, dict] = {}
         self.file: str | None = None
         self.base: dict[str, Any] = {}
+        self.reduced = False
+        self.front: tuple[str, ...] = ()
         self.reductions: Any = None
 
     def __getitem__(self, name: str):
         if name not in NAMES:
             raise problem(f"no figure `{name}`", Mark(Source("sweep", str(name)), 1, 1), suggest(str(name), NAMES))
+        return shown(name, self._array(name))
+
+    def _array(self, name: str):
+        """A figure as arrays keep it, computed where it was not asked for."""
         if name not in self._arrays:
             self._arrays |= self._more((name,))
-        return shown(name, self._arrays[name])
+        return self._arrays[name]
 
     def _figure(self, name: str):
         if name in NAMES:
@@ -78,7 +84,7 @@ class Sweep:
         """
         import numpy as np
 
-        met = self.reductions.chosen({n: self._arrays[n] for n in self.reductions.figures}) if self.reductions else None
+        met = self.reductions.chosen({n: self._array(n) for n in self.reductions.figures}) if self.reductions else None
         return {n: c if met is None else np.asarray(c)[met] for n, c in self._columns().items()}
 
     def _columns(self) -> dict[str, Any]:

@@ -16,11 +16,15 @@ def codes_of(axis: Axis):
     import numpy as np
 
     first: dict = {}
-    keys = [
-        repr(v) if not isinstance(v, (int, float, str)) else v
-        for v in (axis.labels.tolist() if hasattr(axis.labels, "tolist") else axis.labels)
-    ]
+    keys = axis.labels.tolist() if hasattr(axis.labels, "tolist") else map(_key, axis.values)
     return np.array([first.setdefault(k, i) for i, k in enumerate(keys)])
+
+
+def _key(value):
+    """What is equal for values that are the same to the compiler: documents of one name may differ."""
+    if isinstance(value, tuple):
+        return tuple(map(_key, value))
+    return (type(value).__name__, value if isinstance(value, (int, float, str)) else id(value))
 
 
 def span_of(values) -> tuple[float, float]:

@@ -8,6 +8,7 @@ name that ends in `/`, they stay a folder. CSV grows as `out.csv.partial`.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -31,15 +32,34 @@ def writer(path: str, force: bool, points: int):
     if made is JSON and points > MOST_JSON:
         raise problem(f"{points:,} points as JSON; at most {MOST_JSON:,}", mark, "write Parquet: `-o out.parquet`")
     target = Path(text)
+    if target.name in ("", "..") or "\0" in text:
+        raise problem(f"`{text[:80]}` is no name of a new file or folder", mark)
+    try:
+        _check_places(target, made, force, mark)
+        return made(target, text.endswith(("/", os.sep)))
+    except OSError as error:
+        raise problem(f"cannot write `{text[:120]}`: {error.strerror or error}", mark) from None
+
+
+def _check_places(target: Path, made: type, force: bool, mark: Mark) -> None:
+    """Raises :class:`SpecError` where a file is there that is kept, and where none can be."""
     for place in (target, partial(target)):
         if os.path.lexists(place) and not force:
             help = "--force replaces it" if place == target else "it is what an interrupted sweep left; --force removes it"
             raise problem(f"`{place}` is there already", mark, help)
-    if made is not JSON and not target.parent.is_dir():
+        if not _is_ours(place):
+            raise problem(f"`{place}` is a folder that holds more than a sweep's points", mark, "write elsewhere, or remove it yourself")
+    if not target.parent.is_dir():
         raise problem(f"no folder `{target.parent}`", mark)
     if made is not Parquet and target.is_dir():
-        raise problem(f"`{text}` is a folder", mark)
-    return made(target, text.endswith(("/", os.sep)))
+        raise problem(f"`{target}` is a folder", mark)
+
+
+def _is_ours(place: Path) -> bool:
+    """Whether a path holds nothing, a file, or a folder of a sweep's parts only: nothing else is removed."""
+    if not place.is_dir() or place.is_symlink():
+        return True
+    return all(re.fullmatch(r"part-\d+\.parquet|\.writing|\.joined", name) for name in os.listdir(place))
 
 
 def partial(target: Path) -> Path:
@@ -163,14 +183,16 @@ class CSV(Writer):
     def open(self) -> None:
         """Open the file."""
         self.stream = open(self.partial, "w", encoding="utf-8", newline="")  # noqa: SIM115
+        self.headed = False
 
     def add(self, columns: dict) -> None:
         """Append rows, a few thousand at a time."""
         import csv
 
         out = csv.writer(self.stream, lineterminator="\n")
-        if not self.written:
+        if not self.headed:
             out.writerow(columns)
+            self.headed = True
         for first in range(0, _length(columns), ROWS):
             part = [_part(c, first) for c in columns.values()]
             rows = list(zip(*(map(_cell, plain(c)) for c in part), strict=True))
