@@ -96,7 +96,7 @@ def moved(found: Page, index: int, place: int, given: dict):
 
 
 @needs_node
-@pytest.mark.parametrize("name", ["memory-vs-speed", "techniques", "grid", "others"])
+@pytest.mark.parametrize("name", ["grid", *(pytest.param(n, marks=pytest.mark.full) for n in ("memory-vs-speed", "techniques", "others"))])
 def test_formulas_agree_at_hundreds_of_random_points(name):
     """Every open input at once, bytes of weights and KV among them, against the graph that Python evaluates."""
     found, rng = page(name), random.Random(7)
