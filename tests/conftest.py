@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import tempfile
 from pathlib import Path
@@ -13,6 +14,8 @@ os.environ.pop("COSTMODEL_PATH", None)
 
 from costmodel.api import library
 from costmodel.library import FOLDERS
+
+gc.set_threshold(200_000, 50, 50)  # documents stay for the whole run: looking through them again and again frees nothing
 
 
 def usable(kind: str) -> list[str]:
