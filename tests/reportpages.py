@@ -15,8 +15,8 @@ from costmodel.report.page.cases import _first_of_each
 from costmodel.report.page.write import report_page
 from costmodel.solve.cases import DEFAULT_WORKLOAD
 from costmodel.solve.grid import Axes, ad_hoc
+from costmodel.solve.record import REGIMES
 from costmodel.solve.settings import settings_of
-from costmodel.solve.traced import REGIMES
 from costmodel.solve.views import run_study
 
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="no node to run the page's JavaScript")

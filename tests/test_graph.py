@@ -17,7 +17,8 @@ from costmodel.compile.graph.evaluate import gradient, values
 from costmodel.compile.graph.nodes import Graph
 from costmodel.compile.graph.read import Functions
 from costmodel.compile.graph.text import javascript, numpy_function, numpy_source
-from costmodel.solve.traced import FIGURES, REGIMES, Formulas
+from costmodel.solve.record import REGIMES
+from costmodel.solve.traced import FIGURES, Formulas
 
 CASES = [
     ("8b", "ddr5", None, (), 1),

@@ -32,6 +32,7 @@ OUTPUTS = {
 """Output → (module, type, the command that prints it)."""
 NAMES = (
     "costmodel.solve.units",
+    "costmodel.solve.shapes.case",
     "costmodel.solve.shapes.prediction",
     "costmodel.solve.shapes.check",
     "costmodel.solve.shapes.inverse",

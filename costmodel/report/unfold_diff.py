@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from ..solve.shapes.diff import ChangedTime, ComparedCase, DiffData
+    from ..solve.shapes.case import CaseData
+    from ..solve.shapes.diff import ChangedTime, DiffData
 
 ALWAYS = ("tps.expected", "tpot_s.expected", "ttft_s.expected", "memory.total_bytes")
 
@@ -45,7 +46,7 @@ def sections(data: DiffData, t: dict, lang: str) -> Sections:
     return out
 
 
-def _case(case: ComparedCase, t: dict) -> str:
+def _case(case: CaseData, t: dict) -> str:
     w = t["workload"].format(**case["workload"])
     parts = [f"{case['model']} {t['on']} {case['hardware']}", f"{t['engine']} {case['engine']}", w]
     parts += [f"{t[key]}: {', '.join(case[key])}" for key in ("techniques", "sets") if case[key]]

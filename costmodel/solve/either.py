@@ -31,6 +31,14 @@ def ratio(over, under):
     return over / under if hasattr(under, "graph") or under else None
 
 
+def choose(op: str, left, right, yes, no):
+    """`yes` where a comparison (`>`, `>=`) holds, else `no`."""
+    graph = _graph(left, right)
+    if graph is not None:
+        return graph.where(graph.make(op, left, right), yes, no)
+    return yes if (left > right if op == ">" else left >= right) else no
+
+
 def is_open(*values) -> bool:
     """Whether any is a node, of which one cannot ask whether it holds."""
     return _graph(*values) is not None

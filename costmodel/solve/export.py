@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .prediction import Prediction
-    from .shapes.diff import ComparedCase
+    from .shapes.case import CaseData
 
 
-def case_of(p: Prediction) -> ComparedCase:
+def case_of(p: Prediction) -> CaseData:
     """What a prediction is of: names, techniques with every knob, overrides, and the workload as techniques leave it."""
     meta = p.runnable.meta
     return {

@@ -183,7 +183,7 @@ def _roofline(total, runnable) -> dict:
     return {
         "flops": f,
         "bytes": size,
-        "intensity": f / size if size else None,
+        "intensity": ratio(f, size),
         "ridge": ridge_of(f, size - streamed, compute, memory) or _ridge(runnable),
         "attainable_flops": attainable(f, compute, memory),
         "regime": regime_of(compute, memory, slow),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .either import is_open, most
+from .either import choose, is_open, most
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,8 +86,14 @@ def ridge_of(flops, moved, compute, memory) -> float | None:
     return flops / compute * memory / moved
 
 
+REGIMES = ("memory", "compute", "link")
+
+
+def regime_number(compute, memory, slow):
+    """What takes longest, as a place in :data:`REGIMES`: a tie is compute; `link` are links and streams."""
+    return choose(">", slow, most(compute, memory), 2, choose(">=", compute, memory, 1, 0))
+
+
 def regime_of(compute, memory, slow) -> str:
-    """What takes longest: `compute` (a tie is compute), `memory`, or `link` (links and streams)."""
-    if slow > max(compute, memory):
-        return "link"
-    return "compute" if compute >= memory else "memory"
+    """What takes longest, by its name."""
+    return REGIMES[regime_number(compute, memory, slow)]

@@ -7,9 +7,10 @@ from typing import Any
 from ..compile.graph.nodes import Graph, Node
 from ..compile.graph.read import Functions, expression
 from ..compile.runnable import PLAN_FIELDS, POSITIVE
+from .either import ratio
 from .memory import device_lines, lower_tiers, spare_bytes
 from .prediction import Prediction
-from .record import attainable, ridge_of
+from .record import attainable, regime_number, ridge_of
 from .varied import input_name
 
 WORKLOAD = ("prompt", "output", "context", "batch")
@@ -156,22 +157,12 @@ def _fits(p) -> Node:
     return graph.where(graph.make(">=", spare, 0), 1, 0)
 
 
-def _regime(total):
-    """0 memory, 1 compute, 2 link, as `regime_of`."""
-    compute, memory, slow = total[9], total[10], total[11]
-    graph = next(x.graph for x in total if isinstance(x, Node))
-    return graph.where(graph.make(">", slow, graph.most(compute, memory)), 2, graph.where(graph.make(">=", compute, memory), 1, 0))
-
-
-REGIMES = ("memory", "compute", "link")
-"""What the numbers of a `regime` mean."""
-
 FIGURES = {
     **{f"tps.{k}": lambda p, k=k: getattr(p.tps, k) for k in ("ceiling", "expected", "low", "high", "rule_of_thumb")},
     **{f"tpot_s.{k}": lambda p, k=k: getattr(p.tpot_s, k) for k in ("floor", "expected", "low", "high")},
     **{f"ttft_s.{k}": lambda p, k=k: getattr(p.ttft_s, k) for k in ("floor", "expected", "low", "high")},
     "e2e_s.expected": lambda p: p.e2e_s.expected,
-    "itl_mean_s": lambda p: (p.e2e_s.expected - p.ttft_s.expected) / (p.output - 1),
+    "itl_mean_s": lambda p: p.itl_mean_s,
     "user_tps": lambda p: p.user_tps,
     "system_tps": lambda p: p.system_tps,
     "tokens_out": lambda p: p.tokens_out,
@@ -181,7 +172,7 @@ FIGURES = {
         for name, made in {
             "flops": lambda t: t[0],
             "bytes": _bytes,
-            "intensity": lambda t: t[0] / _bytes(t),
+            "intensity": lambda t: ratio(t[0], _bytes(t)),
             "ridge": lambda t: ridge_of(t[0], _bytes(t) - t[6], t[9], t[10]),
             "attainable_flops": lambda t: attainable(t[0], t[9], t[10]),
             "link_bytes": lambda t: t[5] + t[6],
@@ -194,7 +185,7 @@ FIGURES = {
             "compute_s": lambda t: t[9],
             "memory_s": lambda t: t[10],
             "link_s": lambda t: t[11],
-            "regime": _regime,
+            "regime": lambda t: regime_number(t[9], t[10], t[11]),
         }.items()
     },
     "memory.weights_bytes": _line("weights"),
@@ -210,4 +201,4 @@ FIGURES = {
         for what in ("weights_bytes", "kv_bytes", "state_bytes", "workspace_bytes")
     },
 }
-"""Figures that have formulas, by their paths in `predict`'s JSON (and `regime` as a number, see :data:`REGIMES`)."""
+"""Figures that have formulas, by their paths in `predict`'s JSON (and `regime` as a number, see `record.REGIMES`)."""

@@ -88,7 +88,7 @@ def figures_of(formulas: Formulas) -> tuple[dict[str, Node], dict]:
 def _numbers(runnable, work: dict, names: dict) -> dict:
     """Figures of the plain prediction, for those that have no formula."""
     from ...solve.prediction import Prediction
-    from ...solve.traced import REGIMES
+    from ...solve.record import REGIMES
 
     context = work["prompt"] if work["context"] is None else work["context"]
     found = Prediction(runnable, work["prompt"], work["output"], context, work["batch"])

@@ -8,6 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
 
+    from ..shapes.case import Workload
     from ..shapes.inverse import (
         Again,
         Aim,
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
         Way,
         Why,
     )
-    from ..shapes.prediction import Workload
     from ..shapes.unfold import Titles
     from ..units import Count, Share
 

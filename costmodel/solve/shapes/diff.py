@@ -3,7 +3,7 @@
 from typing import Literal, TypedDict
 
 from ..units import Ratio, SignedSeconds
-from .prediction import Workload
+from .case import CaseData
 from .unfold import FigureUnit, FigureValue, Titles
 from .unfolded_operator import RateUnit
 
@@ -12,19 +12,6 @@ Places = tuple[str, str]
 Document = Literal["model", "hardware", "engine"]
 WorkloadField = Literal["prompt", "output", "context", "batch", "devices"]
 Timed = Literal["tpot_s.expected", "ttft_s.expected"]
-
-
-class ComparedCase(TypedDict):
-    """One of the cases."""
-
-    model: str
-    hardware: str
-    engine: str
-    techniques: list[str]
-    """With every knob."""
-    sets: list[str]
-    """Overrides."""
-    workload: Workload
 
 
 class ComparedFigure(TypedDict):
@@ -122,8 +109,8 @@ class DiffData(TypedDict):
     """Two cases held against each other: `diff --format json`."""
 
     schema: Literal["costmodel/diff@1"]
-    a: ComparedCase
-    b: ComparedCase
+    a: CaseData
+    b: CaseData
     figures: list[ComparedFigure]
     terms: list[ChangedTime]
     given: list[GivenDifference]

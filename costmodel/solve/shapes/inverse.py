@@ -3,7 +3,7 @@
 from typing import Literal, TypedDict, final
 
 from ..units import Bytes, Ratio, Seconds, Share, Speed
-from .diff import ComparedCase
+from .case import CaseData
 from .unfold import Titles
 
 FoundUnit = Literal["B/s", "FLOP/s", "s", "B", "W", "bit", "sequences", "tokens", "layers", "devices", "share", ""]
@@ -38,7 +38,7 @@ class CaseTitles(TypedDict):
     engine: Titles
 
 
-class AskedCase(ComparedCase):
+class AskedCase(CaseData):
     """The case that is asked."""
 
     titles: CaseTitles

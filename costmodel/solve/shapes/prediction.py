@@ -3,7 +3,8 @@
 from typing import Literal, NotRequired, TypedDict
 
 from ..figures import Memory, Operator, Phase, Prefill, Rates, Times, Whole
-from ..units import Bytes, Slots, Speed, Tokens, TokensOut
+from ..units import Bytes, Speed, TokensOut
+from .case import CaseData
 
 Regime = Literal["compute", "memory", "link"]
 
@@ -21,18 +22,6 @@ class Tier(TypedDict):
 
 
 Tiers = dict[Literal["host", "disk", "prefill machine"], Tier]
-
-
-class Workload(TypedDict):
-    """What is run."""
-
-    prompt: Tokens
-    output: Tokens
-    context: Tokens
-    """Cached tokens that the decode step sees."""
-    batch: Slots
-    """Sequences at once, as techniques leave it."""
-    devices: int
 
 
 class Decode(Phase):
@@ -70,18 +59,10 @@ class Change(TypedDict):
     tps: Speed
 
 
-class PredictionData(TypedDict):
+class PredictionData(CaseData):
     """One model on one machine under one workload: `predict --format json`, `Prediction.to_dict()`."""
 
     schema: Literal["costmodel/prediction@1"]
-    model: str
-    hardware: str
-    engine: str
-    techniques: list[str]
-    """With every knob."""
-    sets: list[str]
-    """Overrides."""
-    workload: Workload
     memory: Memory
     prefill: Prefill
     decode: Decode

@@ -3,7 +3,7 @@
 from typing import Literal, NotRequired, TypedDict
 
 from ..units import Seconds
-from .prediction import Workload
+from .case import CaseData
 from .unfolded_operator import AmountOperator, MemoryOperator, OriginKind, Pass, Rate, TimedOperator, UsedDim
 
 FigureUnit = Literal["B", "B/s", "FLOP", "FLOP/B", "FLOP/s", "s", "seq", "tok", "tok/s", ""]
@@ -132,21 +132,13 @@ class Expression(TypedDict):
     """With `--latex`."""
 
 
-class FigureHead(TypedDict):
+class FigureHead(CaseData):
     """The figure and its case."""
 
     schema: Literal["costmodel/unfolded-figure@1"]
     figure: str
     value: FigureValue
     unit: FigureUnit
-    model: str
-    hardware: str
-    engine: str
-    techniques: list[str]
-    """With every knob."""
-    sets: list[str]
-    """Overrides."""
-    workload: Workload
 
 
 class FormulaLevel(FigureHead):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ...language.problem import Mark, Source, problem, suggest
 from ...language.units import UnitError, quantity, unit
-from ..traced import REGIMES
+from ..record import REGIMES
 from .figures import check_figures, check_number, is_flag, numeric, smaller_is_better, unit_of
 
 _CONDITION = re.compile(r"\s*([a-z][\w.]*)\s*(?:(>=|<=|!=|=|>|<)\s*(.+?)\s*)?\Z")

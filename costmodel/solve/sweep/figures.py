@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ...language.problem import Mark, Source, problem, suggest
-from ..traced import FIGURES, REGIMES
+from ..record import REGIMES
+from ..traced import FIGURES
 
 DEFAULT = ("tps.ceiling", "tps.expected", "memory.total_bytes", "memory.fits", "decode.regime")
 BESIDE = (
@@ -21,7 +22,7 @@ def need_numpy() -> None:
     try:
         import numpy  # noqa: F401
     except ImportError:
-        raise problem("a sweep needs NumPy", help="`pip install numpy`") from None
+        raise problem("a sweep needs NumPy", help="pip install numpy") from None
 
 
 def check_figures(names, option: str = "figures") -> tuple[str, ...]:

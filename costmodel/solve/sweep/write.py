@@ -13,7 +13,7 @@ import shutil
 from pathlib import Path
 
 from ...language.problem import Mark, Source, problem
-from ..traced import REGIMES
+from ..record import REGIMES
 from .figures import is_flag
 
 MOST_JSON = 1_000_000
@@ -113,7 +113,7 @@ class Parquet(Writer):
         try:
             import pyarrow.parquet  # noqa: F401
         except ImportError:
-            raise problem("Parquet needs pyarrow", help="`pip install pyarrow`, or write .csv") from None
+            raise problem("Parquet needs pyarrow", help="pip install pyarrow, or write .csv") from None
         self.parts = 0
         self.partial.mkdir()
 

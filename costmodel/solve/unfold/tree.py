@@ -7,7 +7,7 @@ import re
 from ...language.formula.write import text
 from ...language.problem import problem
 from ...schema.names import TERMS
-from ..export import clean
+from ..export import case_of, clean
 from .bills import bills_of
 from .figures import Figure, figures, value_of
 from .operators import all_used, memory_detail, operator_detail, rate_detail, touching, used_dims
@@ -41,19 +41,8 @@ def unfold(opened, figure: Figure, level: int = 3) -> form.UnfoldedFigure:
 
 def _head(opened, figure: Figure, value) -> form.FigureHead:
     """What is unfolded, and of which case."""
-    meta, p = opened.prediction.runnable.meta, opened.prediction
-    return {
-        "schema": "costmodel/unfolded-figure@1",
-        "figure": figure.path,
-        "value": value,
-        "unit": figure.unit,
-        "model": meta["model"],
-        "hardware": meta["hardware"],
-        "engine": meta["engine"],
-        "techniques": meta["techniques"],
-        "sets": meta["sets"],
-        "workload": {"prompt": p.prompt, "output": p.output, "context": p.context, "batch": p.plan[0], "devices": meta["devices"]},
-    }
+    case = case_of(opened.prediction)
+    return {"schema": "costmodel/unfolded-figure@1", "figure": figure.path, "value": value, "unit": figure.unit, **case}
 
 
 def _steps(opened, figure: Figure, level: int, found: dict[str, form.Step] | None = None) -> dict[str, form.Step]:
