@@ -5,8 +5,6 @@ Source: NVIDIA, LLM Inference Benchmarking: Fundamental Concepts (ITL, user TPS)
 
 from __future__ import annotations
 
-from .either import is_open as _is_open
-
 
 def end_to_end(ttft_s: float, itl_s: float, output: int) -> float:
     """Seconds from request to last token: TTFT and one gap per further token."""
@@ -15,7 +13,9 @@ def end_to_end(ttft_s: float, itl_s: float, output: int) -> float:
 
 def itl_mean(e2e_s: float, ttft_s: float, output: int) -> float | None:
     """Mean gap between output tokens, (e2e − TTFT) / (output − 1); None for fewer than two tokens."""
-    return (e2e_s - ttft_s) / (output - 1) if _is_open(output) or output >= 2 else None
+    from .either import is_open  # here, since what this module holds is public
+
+    return (e2e_s - ttft_s) / (output - 1) if is_open(output) or output >= 2 else None
 
 
 def user_tps(output: int, e2e_s: float) -> float:
